@@ -1,0 +1,68 @@
+"""The configuration and the plan, for all other rule files.
+
+REQUIRED INPUTS: config/config.yaml and the models file, tasks and sets (read, never written)
+OUTPUTS: none
+"""
+
+import json
+import os
+import sys
+from pathlib import Path
+
+# Jobs run under the interpreter that runs Snakemake, whether or not its environment is active.
+PYTHON = sys.executable
+LIBRARY = str(Path(workflow.basedir) / "workflow" / "scripts")
+sys.path.insert(0, LIBRARY)
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [LIBRARY, os.environ.get("PYTHONPATH")]))
+os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+
+from regrade import config as configuration
+from regrade.errors import RegradeError
+from regrade.plan import Plan, Trial
+
+
+def or_stop(function, *arguments):
+    """A value of the plan. A user's mistake ends the call with its message alone, without a traceback."""
+    try:
+        return function(*arguments)
+    except RegradeError as error:
+        sys.exit(str(error))
+
+
+PLAN = Plan(or_stop(configuration.load, config, [Path(path) for path in workflow.configfiles]))
+RESULTS = PLAN.results
+# Told to every job beside its specification: what it needs to know and what must not make it run again.
+CONFIG = json.dumps(PLAN.config.to_value())
+
+
+def task_of(wildcards):
+    """The artifact task that a rule's wildcards name."""
+    return or_stop(PLAN.task, wildcards.collection, wildcards.case)
+
+
+def trial_of(wildcards):
+    """The trial that a rule's wildcards name."""
+    or_stop(PLAN.require_arm, wildcards.arm)
+    return Trial(task_of(wildcards), wildcards.arm, int(wildcards.repetition))
+
+
+def as_json(specification):
+    """A specification as Snakemake keeps it in params and hands it to a job."""
+    return json.dumps(specification, sort_keys=True)
+
+
+wildcard_constraints:
+    arm="[A-Za-z0-9][A-Za-z0-9._-]*",
+    collection="[a-z][a-z0-9_]*",
+    case="[a-z0-9_]+",
+    repetition="[0-9][0-9][0-9]+",
+    set="(?!(?:runs|checks|harbor|tasks|cache)/)[A-Za-z0-9][A-Za-z0-9._-]*",
+
+
+# One slot a model: how many trials ask it at once, whatever --cores says.
+MODEL_SLOTS = {}
+for name, model in PLAN.config.models.items():
+    resource = "model_" + "".join(letter if letter.isalnum() else "_" for letter in name)
+    if resource not in workflow.global_resources:
+        workflow.register_resource(resource, model.get("max_concurrency", 4))
+    MODEL_SLOTS[resource] = lambda wildcards, name=name: int(PLAN.config.arms[wildcards.arm].get("model") == name)

@@ -1,0 +1,59 @@
+"""Grades to records: per run directory, and per set.
+
+REQUIRED INPUTS: results/runs/<arm>/artifact/<category>/grade/<slug>/rep-<NNN>.json of every trial
+OUTPUTS: results/runs/<arm>/artifact/<category>/run.jsonl, hardware.json; results/<set>/records.jsonl, records.csv
+"""
+
+
+def grades(trials):
+    return [str(PLAN.paths(trial).grade) for trial in trials]
+
+
+def trials_of_run(wildcards):
+    return or_stop(PLAN.trials_of_run, wildcards.arm, wildcards.collection)
+
+
+def trials_of_set(wildcards):
+    return or_stop(PLAN.trials_of_set, wildcards.set)
+
+
+def grades_of_run(wildcards):
+    return grades(trials_of_run(wildcards))
+
+
+def grades_of_set(wildcards):
+    return grades(trials_of_set(wildcards))
+
+
+def run_records_spec(wildcards):
+    return as_json(PLAN.records_spec(trials_of_run(wildcards)))
+
+
+def set_records_spec(wildcards):
+    return as_json(PLAN.records_spec(trials_of_set(wildcards)))
+
+
+rule run_records:
+    """All records of one arm over one collection: results/runs/<arm>/artifact/<category>/run.jsonl."""
+    input:
+        grades_of_run,
+    output:
+        records=f"{RESULTS}/runs/{{arm}}/artifact/{{collection}}/run.jsonl",
+        hardware=f"{RESULTS}/runs/{{arm}}/artifact/{{collection}}/hardware.json",
+    params:
+        spec=run_records_spec,
+    shell:
+        "{PYTHON:q} -m regrade.records run {wildcards.arm:q} {wildcards.collection:q} {params.spec:q} {CONFIG:q}"
+
+
+rule set_records:
+    """All records of a set as data: results/<set>/records.jsonl and records.csv."""
+    input:
+        grades_of_set,
+    output:
+        records=f"{RESULTS}/{{set}}/records.jsonl",
+        table=f"{RESULTS}/{{set}}/records.csv",
+    params:
+        spec=set_records_spec,
+    shell:
+        "{PYTHON:q} -m regrade.records set {wildcards.set:q} {params.spec:q} {CONFIG:q}"

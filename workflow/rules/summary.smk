@@ -1,0 +1,33 @@
+"""Records to pages that people read.
+
+REQUIRED INPUTS: results/runs/<arm>/artifact/<category>/run.jsonl, or results/<set>/records.jsonl
+OUTPUTS: summary.md beside them
+"""
+
+
+def summary_code(wildcards):
+    return PLAN.records_spec([])["code"]
+
+
+rule run_summary:
+    """The summary of one arm over one collection: results/runs/<arm>/artifact/<category>/summary.md."""
+    input:
+        f"{RESULTS}/runs/{{arm}}/artifact/{{collection}}/run.jsonl",
+    output:
+        f"{RESULTS}/runs/{{arm}}/artifact/{{collection}}/summary.md",
+    params:
+        code=summary_code,
+    shell:
+        "{PYTHON:q} -m regrade.summary {input:q} {output:q} {wildcards.arm:q}/{wildcards.collection:q}"
+
+
+rule set_summary:
+    """The main job: every task of a set under every arm, graded and summarised: results/<set>/summary.md."""
+    input:
+        f"{RESULTS}/{{set}}/records.jsonl",
+    output:
+        f"{RESULTS}/{{set}}/summary.md",
+    params:
+        code=summary_code,
+    shell:
+        "{PYTHON:q} -m regrade.summary {input:q} {output:q} {wildcards.set:q}"

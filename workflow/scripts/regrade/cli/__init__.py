@@ -1,0 +1,48 @@
+"""The `regrade` command: one module a sub-command, imported only when asked for."""
+
+import argparse
+import importlib
+import sys
+
+from regrade import __version__
+from regrade.errors import RegradeError
+
+COMMANDS = {
+    "check": "look for faults in tasks, sets and configuration",
+    "materialize": "write a task's inputs into a folder",
+    "grade": "grade a workspace",
+    "graders": "try graders on good and on wrong artifacts",
+    "adopt": "take over results that came without Snakemake's metadata",
+    "new": "write the skeleton of a task",
+    "doctor": "say what this machine can and cannot do",
+}
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one sub-command. Exit codes: 0 fine, 1 findings or refused, 2 misuse or a folder without any task."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    words = sys.argv[1:] if arguments is None else arguments
+    parser = argparse.ArgumentParser(
+        prog="regrade",
+        description="Commands for people who write tasks and graders; benchmarks are run with snakemake.",
+        epilog="\n".join(f"  {name:12} {text}" for name, text in COMMANDS.items()),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"regrade {__version__}")
+    parser.add_argument("command", choices=COMMANDS, metavar="COMMAND")
+    command = parser.parse_args(words[:1]).command
+    module = importlib.import_module(f"regrade.cli.{command}")
+    parser = argparse.ArgumentParser(prog=f"regrade {command}", description=module.__doc__)
+    module.add_arguments(parser)
+    try:
+        return int(module.run(parser.parse_args(words[1:])))
+    except RegradeError as error:
+        print(error, file=sys.stderr)
+        return error.exit_code
+    except BrokenPipeError:
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

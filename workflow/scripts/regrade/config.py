@@ -1,0 +1,159 @@
+"""The configuration: config/config.yaml and the models file, checked, with every default filled in."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from regrade import schemas, yaml_file
+from regrade.errors import Fault, FaultsError
+from regrade.nearest import nearest
+
+if TYPE_CHECKING:
+    from jsonschema.exceptions import ValidationError
+
+CATEGORIES = (
+    "data_processing",
+    "algorithmic",
+    "verification_heavy",
+    "enumeration",
+    "stateful_reasoning",
+    "iterative_numerical",
+    "data_engineering",
+    "data_science",
+    "ml_engineering",
+)
+
+LIMITS: dict[str, float] = {
+    "grader_wall_s": 120,
+    "grader_memory_mb": 4096,
+    "artifact_mb": 100,
+    "generator_cpu_s": 120,
+    "generator_wall_s": 900,
+    "tool_wall_s": 60,
+    "tool_cpu_s": 60,
+    "tool_memory_mb": 2048,
+    "workspace_mb": 1024,
+    "trial_wall_s": 1800,
+}
+
+NEEDS_MODEL = {"single-shot", "code-only"}
+
+
+@dataclass(frozen=True)
+class Config:
+    """Everything that a run is told. `arms` and `models` hold plain mappings by name, in the file's order."""
+
+    arms: dict[str, dict[str, Any]]
+    models: dict[str, dict[str, Any]] = field(default_factory=dict)
+    dirs: dict[str, str] = field(default_factory=dict)
+    repetitions: int = 1
+    error_retries: int = 2
+    cache: str = "on"
+    sandbox: str = "bubblewrap"
+    enforce_budgets: bool = False
+    categories: tuple[str, ...] = CATEGORIES
+    limits: dict[str, float] = field(default_factory=lambda: dict(LIMITS))
+
+    def to_value(self) -> dict[str, Any]:
+        """The JSON value that `Config(**value)` reads back: how a job is told the configuration."""
+        return asdict(self)
+
+    def folder(self, name: str) -> Path:
+        """One of `dirs`: artifact, sets or results."""
+        return Path(self.dirs[name])
+
+    def repetitions_of(self, arm: str) -> int:
+        """Trials per task under an arm: its override, else the configuration's number."""
+        return int(self.arms[arm].get("override", {}).get("repetitions", self.repetitions))
+
+
+DIRS = {"artifact": "problems/artifact", "sets": "sets", "results": "results"}
+
+
+def load(value: Mapping[str, Any], files: Iterable[Path] = ()) -> Config:
+    """Check a configuration as Snakemake merged it, and the models file it names.
+
+    `files` are the files that it came from: they are read once more, strictly, so that a key which stands
+    twice is found. Raises FaultsError with every fault.
+    """
+    paths = list(files)
+    for path in paths:
+        yaml_file.load(path)
+    source = str(paths[-1]) if paths else "config"
+    faults = list(_faults("config", value, source))
+    if faults:
+        raise FaultsError(faults)
+    models_file = Path(value.get("models", "config/models.yaml"))
+    models = _models(models_file) if models_file.exists() or "models" in value else {}
+    faults = list(_arm_faults(value["arms"], models, source, models_file))
+    if faults:
+        raise FaultsError(faults)
+    cache = value.get("cache", "on")
+    given = {key: value[key] for key in ("repetitions", "error_retries", "sandbox", "enforce_budgets") if key in value}
+    return Config(
+        arms={name: dict(arm) for name, arm in value["arms"].items()},
+        models=models,
+        dirs={**DIRS, **value.get("dirs", {})},
+        cache={True: "on", False: "off"}.get(cache, cache),
+        categories=tuple(value.get("categories", CATEGORIES)),
+        limits={**LIMITS, **value.get("limits", {})},
+        **given,
+    )
+
+
+def load_file(path: Path) -> Config:
+    """Check one configuration file, as the commands for authors do."""
+    return load(yaml_file.load(path) or {}, [path])
+
+
+def _models(path: Path) -> dict[str, dict[str, Any]]:
+    models = yaml_file.load(path) or {}
+    faults = list(_faults("models", models, str(path)))
+    if faults:
+        raise FaultsError(faults)
+    return models
+
+
+def _arm_faults(
+    arms: Mapping[str, Any], models: Mapping[str, Any], source: str, models_file: Path
+) -> Iterator[Fault]:
+    folded: dict[str, str] = {}
+    for name, arm in arms.items():
+        place = f"arms.{name}"
+        model = arm.get("model")
+        if name.lower() in folded:
+            yield Fault(source, place, f"differs from {folded[name.lower()]!r} only by case, expected distinct names")
+        folded[name.lower()] = name
+        if arm["harness"] in NEEDS_MODEL and model is None:
+            yield Fault(source, place, f"has no model, expected one: harness {arm['harness']} asks a model")
+        elif arm["harness"] not in NEEDS_MODEL and model is not None:
+            yield Fault(source, f"{place}.model", f"is {model!r}, expected none: harness {arm['harness']} asks nobody")
+        elif model is not None and model not in models:
+            yield Fault(
+                source, f"{place}.model", f"is {model!r}, expected a model of {models_file}{nearest(model, models)}"
+            )
+
+
+def _faults(schema: str, value: Any, source: str) -> Iterator[Fault]:
+    for error in schemas.errors(schema, value):
+        yield from _translate(error, source)
+
+
+def _translate(error: "ValidationError", source: str) -> Iterator[Fault]:
+    """One schema error in words: path, field, value, what was expected."""
+    place = ".".join(str(part) for part in error.path)
+    if error.validator == "additionalProperties" and isinstance(error.instance, dict):
+        known = error.schema.get("properties", {})
+        for key in error.instance:
+            if key not in known:
+                yield Fault(
+                    source, f"{place}.{key}".lstrip("."), f"unknown key{nearest(str(key), known) or expected(known)}"
+                )
+        return
+    yield Fault(source, place, f"is {error.instance!r:.200}: {error.message[:300]}")
+
+
+def expected(known: Iterable[str]) -> str:
+    """', expected one of a, b': the tail of a message about a name that does not exist."""
+    return f", expected one of {', '.join(sorted(known))}"

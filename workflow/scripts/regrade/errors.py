@@ -1,0 +1,61 @@
+"""What can go wrong, as seen by a user.
+
+    RegradeError            a message to print and an exit code; never a traceback
+      FaultsError           several faults in files that a user wrote, all at once
+      UsageError            misuse of a command line
+      SandboxError          the sandbox could not start or broke
+      InputsError           a task's inputs could not be made
+      StaleError            a result on disk was not made from what the plan says
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Severity = Literal["fault", "warning"]
+
+
+@dataclass(frozen=True, order=True)
+class Fault:
+    """One thing wrong in a file: where (path and field) and what (found and expected)."""
+
+    path: str
+    field: str
+    message: str
+    severity: Severity = "fault"
+
+    def __str__(self) -> str:
+        place = f"{self.path}: {self.field}" if self.field else self.path
+        mark = "warning: " if self.severity == "warning" else ""
+        return f"{place}: {mark}{self.message}"
+
+
+class RegradeError(Exception):
+    """A user's mistake or a broken environment. `exit_code` is what a command ends with."""
+
+    exit_code = 1
+
+
+class FaultsError(RegradeError):
+    """Faults found in one or more files; the message has a line for each."""
+
+    def __init__(self, faults: list[Fault]) -> None:
+        self.faults = faults
+        super().__init__("\n".join(str(fault) for fault in faults))
+
+
+class UsageError(RegradeError):
+    """Misuse of a command line, or a folder without any task."""
+
+    exit_code = 2
+
+
+class SandboxError(RegradeError):
+    """The sandbox could not start, or ended without saying how."""
+
+
+class InputsError(RegradeError):
+    """A task's inputs could not be made; the message carries the generator's stderr."""
+
+
+class StaleError(RegradeError):
+    """Results that were not made from what the plan says; the message names each."""

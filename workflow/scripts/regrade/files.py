@@ -1,0 +1,59 @@
+"""Reading and writing whole files so that nobody ever sees half of one."""
+
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """Write a file by rename: after a kill it is the old one, the new one, or absent."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name[:60]}.", dir=path.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(content)
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write UTF-8 text by rename; lone surrogates are kept as escapes."""
+    write_bytes(path, text.encode("utf-8", "backslashreplace"))
+
+
+def to_json(value: Any) -> str:
+    """One canonical line: sorted keys, no blanks, NaN and infinities refused (ValueError)."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write JSON for people and programs: sorted keys, indented, by rename."""
+    write_text(path, json.dumps(value, sort_keys=True, indent=1, allow_nan=False) + "\n")
+
+
+def read_json(path: Path) -> Any:
+    """Parse a JSON file that Regrade wrote."""
+    return json.loads(path.read_bytes())
+
+
+def read_jsonl(path: Path) -> Iterator[Any]:
+    """The whole rows of a JSONL file; what a killed writer left behind the last line end is skipped."""
+    if not path.exists():
+        return
+    with path.open("rb") as stream:
+        for line in stream:
+            if line.endswith(b"\n") and line.strip():
+                yield json.loads(line)
+
+
+def append_jsonl(path: Path, row: Any) -> None:
+    """Add one row and flush it; one process writes one file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("ab") as stream:
+        stream.write(to_json(row).encode() + b"\n")

@@ -1,0 +1,1 @@
+"""The two modules that graders written elsewhere import by name."""

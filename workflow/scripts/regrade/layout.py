@@ -1,0 +1,90 @@
+"""Where every file of a result lies: docs/data_files.md in code. The rules hold the same patterns."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class TaskPaths:
+    """What a task's trials share: results/tasks/<format>/<collection>/<case>/."""
+
+    results: Path
+    format: str
+    collection: str
+    case: str
+
+    @property
+    def folder(self) -> Path:
+        return self.results / "tasks" / self.format / self.collection / self.case
+
+    @property
+    def inputs(self) -> Path:
+        """The manifest: digests of the inputs, or why they could not be made."""
+        return self.folder / "inputs.json"
+
+    @property
+    def pristine(self) -> Path:
+        """The inputs themselves, read-only."""
+        return self.folder / "workspace"
+
+
+@dataclass(frozen=True)
+class RunPaths:
+    """One arm over one collection: results/runs/<arm>/<format>/<collection>/."""
+
+    results: Path
+    arm: str
+    format: str
+    collection: str
+
+    @property
+    def folder(self) -> Path:
+        return self.results / "runs" / self.arm / self.format / self.collection
+
+    def trial(self, case: str, repetition: int) -> "TrialPaths":
+        return TrialPaths(self.folder, case, f"rep-{repetition:03d}")
+
+
+@dataclass(frozen=True)
+class TrialPaths:
+    """One trial inside its run directory."""
+
+    run: Path
+    case: str
+    rep: str
+
+    @property
+    def outcome(self) -> Path:
+        """How the trial went, before grading."""
+        return self.run / "task" / self.case / f"{self.rep}.trial.json"
+
+    @property
+    def errors(self) -> Path:
+        """Every infrastructure error so far, a line each; what retries are counted from."""
+        return self.run / "task" / self.case / f"{self.rep}.errors.jsonl"
+
+    def log(self, name: str) -> Path:
+        """`stdout.log`, `stderr.log` or `transcript.jsonl` of what acted."""
+        return self.run / "task" / self.case / f"{self.rep}.{name}"
+
+    @property
+    def workspace(self) -> Path:
+        return self.run / "workspace" / self.case / self.rep
+
+    @property
+    def patch(self) -> Path:
+        return self.run / "patch" / self.case / f"{self.rep}.diff"
+
+    @property
+    def grade(self) -> Path:
+        return self.run / "grade" / self.case / f"{self.rep}.json"
+
+    @property
+    def verify(self) -> Path:
+        """The folder of the grader's own output."""
+        return self.run / "verify" / self.case
+
+    def raw(self, kind: str, single: bool) -> Path:
+        """`request.json`, `response.json` or `calls.jsonl`; `single` when the task has one repetition."""
+        infix = "" if single and kind != "calls.jsonl" else f".{self.rep}"
+        return self.run / "raw" / f"{self.case}{infix}.{kind}"

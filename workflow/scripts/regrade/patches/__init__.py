@@ -1,0 +1,1 @@
+"""Patches: what a trial changed."""

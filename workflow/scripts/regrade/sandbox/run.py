@@ -1,0 +1,113 @@
+"""Running one command in a sandbox."""
+
+import functools
+import json
+import os
+import signal
+import subprocess
+from contextlib import ExitStack
+from typing import Any
+
+from regrade.errors import SandboxError
+from regrade.sandbox import bubblewrap, ownership, plain, users
+from regrade.sandbox.command import Command, Limits, Outcome, base_environment
+from regrade.sandbox.memory_file import sealed
+from regrade.sandbox.pipes import Pipes
+
+GRACE_S = 5.0
+"""How much longer than the wall limit the supervisor may take before its sandbox is killed from outside."""
+
+
+def run(command: Command) -> Outcome:
+    """Run a command until it ends or a limit ends it; none of its processes is left then.
+
+    Raises SandboxError if the sandbox cannot start.
+    """
+    if command.mode == "none":
+        return plain.run(command)
+    writable = [mount.source.resolve() for mount in command.mounts if mount.writable]
+    with users.reserve() as uid:
+        try:
+            if uid is not None:
+                for folder in writable:
+                    ownership.hand_over(folder, uid)
+            return _run(command, uid)
+        finally:
+            for folder in writable:
+                ownership.take_back(folder)
+
+
+@functools.cache
+def available() -> str | None:
+    """None if bubblewrap works here, else one sentence that says why not."""
+    try:
+        run(Command(["true"], [], "/", Limits(wall_s=30)))
+    except SandboxError as error:
+        return str(error)
+    return None
+
+
+def _run(command: Command, uid: int | None) -> Outcome:
+    with ExitStack() as stack:
+        reading, writing = _pipes(stack, uid)
+        words, inherited = bubblewrap.words(stack, command, uid, writing["report"])
+        pipes = Pipes(reading, command.limits.output_kb * 1024)
+        process = subprocess.Popen(
+            words,
+            stdin=stack.enter_context(sealed(command.stdin)),
+            stdout=writing["stdout"],
+            stderr=writing["stderr"],
+            pass_fds=inherited,
+            env=base_environment(),
+        )
+        late = pipes.drain(process, _outer_wall(command.limits), lambda: _kill(process, pipes))
+    return _outcome(command, uid, pipes, late)
+
+
+def _pipes(stack: ExitStack, uid: int | None) -> tuple[dict[str, int], dict[str, int]]:
+    """Reading and writing ends. The command's own belong to its user, so that it may open /dev/stdout."""
+    reading, writing = {}, {}
+    for name in ("stdout", "stderr", "report"):
+        reading[name], writing[name] = os.pipe()
+        stack.callback(os.close, reading[name])
+        stack.callback(os.close, writing[name])
+        if uid is not None and name != "report":
+            os.fchown(writing[name], uid, uid)
+    return reading, writing
+
+
+def _outer_wall(limits: Limits) -> float | None:
+    return None if limits.wall_s is None else limits.wall_s + GRACE_S
+
+
+def _kill(process: "subprocess.Popen[bytes]", pipes: Pipes) -> None:
+    """End process 1, and with it the whole namespace; bwrap itself waits until that has happened."""
+    inside = _report(pipes).get("child-pid")
+    if process.poll() is None:
+        os.kill(inside or process.pid, signal.SIGKILL)
+
+
+def _report(pipes: Pipes) -> dict[str, Any]:
+    report: dict[str, Any] = {}
+    for line in pipes.value("report").splitlines():
+        report |= json.loads(line)
+    return report
+
+
+def _outcome(command: Command, uid: int | None, pipes: Pipes, late: bool) -> Outcome:
+    report = _report(pipes)
+    stderr = pipes.value("stderr")
+    if "started" not in report:
+        raise SandboxError(bubblewrap.explain(stderr.decode(errors="replace")))
+    if "failed" in report:
+        raise SandboxError(f"{report['failed']}")
+    return Outcome(
+        exit_code=report.get("exit_code"),
+        signal=report.get("signal", signal.SIGKILL if "wall_s" not in report else None),
+        stopped_by=report.get("stopped_by", "wall" if late else "killed"),
+        wall_s=report.get("wall_s", 0.0),
+        cpu_s=report.get("cpu_s"),
+        stdout=pipes.value("stdout"),
+        stderr=stderr,
+        bounds=bubblewrap.bounds(command, uid),
+    )
