@@ -5,8 +5,8 @@
 
     python tests/chat_server.py --port 0 --answers FILE      prints its base URL's port; GET /count, GET /requests
 
-The n-th request gets the n-th answer, later ones the last. An answer with `"when": TEXT` is only for requests whose body
-holds the text; such answers come first and are not used up. Keys of an answer, all optional:
+The n-th request gets the n-th answer, later ones the last. An answer with `"when": TEXT` is only for requests whose
+body holds the text; such answers come first and are not used up. Keys of an answer, all optional:
 
     text, reasoning, tool_calls, finish_reason, usage, model    a whole answer in the form that was asked for
     status, headers, body (text or JSON), content_type          a reply as it is
@@ -63,6 +63,11 @@ class ChatServer:
         self._server.shutdown()
         self._server.server_close()
 
+    def script(self, answers: list[dict[str, Any]]) -> None:
+        """Answer with these from now on."""
+        with self._lock:
+            self._answers = list(answers)
+
     def serve_forever(self) -> None:
         """Serve in this thread, for ever."""
         self._server.serve_forever()
@@ -96,12 +101,12 @@ class _Handler(BaseHTTPRequestHandler):
     def log_message(self, *_: object) -> None:
         """Say nothing."""
 
-    def do_GET(self) -> None:  # noqa: N802 (the name is the standard library's)
+    def do_GET(self) -> None:
         chat = self.server.chat
         value = {"/count": chat.count, "/requests": chat.requests}.get(self.path)
         self._whole(200 if value is not None else 404, {}, json.dumps(value).encode(), "application/json")
 
-    def do_POST(self) -> None:  # noqa: N802
+    def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         answer, asked = self.server.chat.answer(self.path, dict(self.headers), body)
         time.sleep(answer.get("delay_s", 0))
@@ -112,7 +117,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _reply(self, answer: dict[str, Any], streaming: bool) -> None:
         headers = answer.get("headers", {})
-        if "body" in answer or "status" in answer and "chunks" not in answer:
+        if "body" in answer or ("status" in answer and "chunks" not in answer):
             content = answer.get("body", "")
             is_text = isinstance(content, str)
             kind = answer.get("content_type", "text/html" if is_text else "application/json")
@@ -122,7 +127,9 @@ class _Handler(BaseHTTPRequestHandler):
             pieces = answer.get("chunks") or _as_events(answer)
             self._pieces(answer, headers, [_bytes(piece) for piece in pieces])
         else:
-            self._whole(200, headers, json.dumps(_as_body(answer)).encode(), "application/json", answer.get("cut", False))
+            self._whole(
+                200, headers, json.dumps(_as_body(answer)).encode(), "application/json", answer.get("cut", False)
+            )
 
     def _whole(self, status: int, headers: dict[str, str], data: bytes, kind: str, cut: bool = False) -> None:
         self.send_response(status)

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 STAGES = ("regrade.inputs", "regrade.trial", "regrade.grade", "regrade.records", "regrade.summary", "regrade.gates")
+_SNAKEMAKE = [sys.executable, "-m", "snakemake"]
 _GRACE_S = 10
 
 
@@ -36,8 +37,8 @@ def main(arguments: list[str]) -> int:
                 print(f"{Path.cwd()}: snakemake is at work here (process {running[0]}): wait for it", file=sys.stderr)
                 return 1
             _end_orphans()
-            subprocess.run([sys.executable, "-m", "snakemake", "--unlock", "--quiet", "all"], check=True)
-        return subprocess.run([sys.executable, "-m", "snakemake", *arguments], check=False).returncode
+            subprocess.run([*_SNAKEMAKE, "--unlock", *arguments], check=True, stdout=subprocess.DEVNULL)
+        return subprocess.run([*_SNAKEMAKE, *arguments], check=False).returncode
 
 
 def _processes_here() -> Iterator[tuple[int, list[str]]]:

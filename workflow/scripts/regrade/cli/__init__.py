@@ -42,7 +42,3 @@ def main(arguments: list[str] | None = None) -> int:
         return error.exit_code
     except BrokenPipeError:
         return 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,0 +1,7 @@
+"""`python -m regrade.cli` is the `regrade` command."""
+
+import sys
+
+from regrade.cli import main
+
+sys.exit(main())
