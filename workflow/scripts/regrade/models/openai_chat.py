@@ -15,7 +15,7 @@ _STRUCTURE = ("model", "messages", "stream")
 _LARGEST = 32 << 20
 
 
-class BadReply(Exception):
+class BadReplyError(Exception):
     """A reply that is no answer. `kind` is a ProviderError's; `error` the error object that a server put in it."""
 
     def __init__(self, kind: str, what: str, error: Any = None) -> None:
@@ -36,7 +36,7 @@ def chat_url(base_url: str) -> str:
 def build_body(model: ModelConfig, request: ChatRequest) -> dict[str, Any]:
     """The body of a request with every parameter."""
     body: dict[str, Any] = {"model": model.model, "messages": request.messages, "stream": model.stream}
-    if model.stream and model.stream_usage:
+    if model.stream and model.stream_usage == "include":
         body["stream_options"] = {"include_usage": True}
     parameters = {**model.request, **request.parameters}
     body.update({key: value for key, value in parameters.items() if value is not None})
@@ -96,28 +96,33 @@ class ReplyReader:
         return self._stream.started
 
     @property
+    def answered(self) -> bool:
+        """Whether an event stream has come to its end, [DONE] or not."""
+        return self._stream.ended
+
+    @property
     def beginning(self) -> bytes:
         """What there is to show of the reply in a message."""
         return bytes(self._body[:2000]) if self._events is None else "\n".join(self._stream.raw)[:2000].encode()
 
     def feed(self, chunk: bytes) -> None:
-        """Take the next bytes. Raises BadReply for an error inside the stream and for a body without end."""
+        """Take the next bytes. Raises BadReplyError for an error inside the stream and for a body without end."""
         self._size += len(chunk)
         if self._size > _LARGEST:
-            raise BadReply("bad_body", f"the reply is larger than {_LARGEST >> 20} MB")
+            raise BadReplyError("bad_body", f"the reply is larger than {_LARGEST >> 20} MB")
         if self._events is None:
             self._body += chunk
             if self._known or not self._body.strip():
                 return
             self._known = True
-            if self._body.lstrip()[:1] in (b"{", b"[", b"<"):
+            if self._body.lstrip().startswith((b"{", b"[", b"<")):
                 return
             self._events, chunk = EventReader(), bytes(self._body)
         for data in self._events.feed(chunk):
             self.done = self._stream.add(data) or self.done
 
     def finish(self) -> tuple[Answer, str | list[str]]:
-        """The answer and the raw reply. Raises BadReply if it is none, or only a part of one."""
+        """The answer and the raw reply. Raises BadReplyError if it is none, or only a part of one."""
         if self._events is None:
             body = bytes(self._body)
             return parse_body(body), body.decode("utf-8", "replace")
@@ -127,17 +132,17 @@ class ReplyReader:
 
 
 def parse_body(body: bytes) -> Answer:
-    """Read a whole reply. Raises BadReply if it is an error, not JSON, or has no choice."""
+    """Read a whole reply. Raises BadReplyError if it is an error, not JSON, or has no choice."""
     try:
         value = json.loads(body)
     except (ValueError, RecursionError) as error:
-        raise BadReply("bad_body", f"expected a JSON object, got {_kind_of(body)}") from error
+        raise BadReplyError("bad_body", f"expected a JSON object, got {_kind_of(body)}") from error
     choice = _first_choice(value)
     if choice is None:
-        raise BadReply("bad_body", "the reply has no choice, expected one in `choices`")
+        raise BadReplyError("bad_body", "the reply has no choice, expected one in `choices`")
     content = choice.get("message")
     if not isinstance(content, Mapping):
-        raise BadReply("bad_body", "the first choice has no message")
+        raise BadReplyError("bad_body", "the first choice has no message")
     text, thought = message.split_content(content.get("content"))
     return Answer(
         text=message.mend(text),
@@ -157,9 +162,9 @@ def _kind_of(body: bytes) -> str:
 
 def _first_choice(value: Any) -> Mapping[str, Any] | None:
     if not isinstance(value, Mapping):
-        raise BadReply("bad_body", f"expected a JSON object, got a {type(value).__name__}")
+        raise BadReplyError("bad_body", f"expected a JSON object, got a {type(value).__name__}")
     if value.get("error"):
-        raise BadReply("error_body", "the server reports an error in a reply with status 200", value["error"])
+        raise BadReplyError("error_body", "the server reports an error in a reply with status 200", value["error"])
     choices = value.get("choices")
     if not isinstance(choices, list):
         return None
@@ -180,17 +185,22 @@ class StreamedAnswer:
         self._finish_reason: str | None = None
         self._usage = Usage()
         self._served_model: str | None = None
-        self._ended = False
+        self._done = False
 
     def add(self, data: str) -> bool:
         """Take one event's data; True when it says that the stream is over."""
         self.raw.append(data)
         for part in _parts(data):
             if part == "[DONE]":
-                self._ended = True
+                self._done = True
             else:
                 self._chunk(_loads(part))
-        return self._ended
+        return self._done
+
+    @property
+    def ended(self) -> bool:
+        """Whether [DONE] or a finish_reason has come."""
+        return self._done or self._finish_reason is not None
 
     def _chunk(self, value: Any) -> None:
         choice = _first_choice(value)
@@ -216,11 +226,11 @@ class StreamedAnswer:
         self.started = self.started or bool(text or thought or called)
 
     def finish(self) -> Answer:
-        """The whole answer. Raises BadReply for a stream that was cut or that brought no choice."""
-        if not self._ended and self._finish_reason is None:
-            raise BadReply("stream_cut", "the stream ended with neither a finish_reason nor [DONE]")
+        """The whole answer. Raises BadReplyError for a stream that was cut or that brought no choice."""
+        if not self.ended:
+            raise BadReplyError("stream_cut", "the stream ended with neither a finish_reason nor [DONE]")
         if self._finish_reason is None and not self.started and not any(self._refusal):
-            raise BadReply("bad_body", "the stream brought no choice, expected one in `choices`")
+            raise BadReplyError("bad_body", "the stream brought no choice, expected one in `choices`")
         return Answer(
             text=message.mend("".join(self._text)),
             reasoning=message.mend("".join(self._reasoning)),
@@ -247,4 +257,4 @@ def _loads(data: str) -> Any:
     try:
         return json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise BadReply("bad_body", "an event of the stream is no JSON") from error
+        raise BadReplyError("bad_body", "an event of the stream is no JSON") from error

@@ -1,26 +1,8 @@
 """What a call cost: US dollars per million tokens, and never a guess of 0."""
 
 from collections.abc import Mapping
-from typing import Any
 
-from regrade.models.types import Usage, is_amount
-
-KINDS = ("input", "cached_input", "output")
-
-
-def faults(prices: Mapping[str, Any] | None) -> list[tuple[str, str]]:
-    """What is wrong in an entry's `prices`, as (".field", message); free of charge is 0.0, unknown is no entry."""
-    if prices is None:
-        return []
-    found = [(f".{key}", f"unknown key, expected one of: {', '.join(KINDS)}") for key in prices if key not in KINDS]
-    for kind in KINDS:
-        if kind not in prices and kind == "cached_input":
-            continue
-        if kind not in prices:
-            found.append((f".{kind}", "is missing, expected dollars per million tokens: leave prices out if unknown"))
-        elif not is_amount(prices[kind]):
-            found.append((f".{kind}", f"{prices[kind]!r}, expected a finite number of at least 0"))
-    return found
+from regrade.models.types import Usage
 
 
 def cost_usd(prices: Mapping[str, float] | None, usage: Usage) -> float | None:

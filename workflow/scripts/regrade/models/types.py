@@ -1,19 +1,10 @@
 """What is asked of a model, what comes back, and how a call can fail."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
-from urllib.parse import urlsplit
 
-from regrade.errors import Fault, FaultsError, RegradeError
-
-ADAPTERS = ("openai-chat",)
-NOT_FOR_REQUEST = ("model", "messages", "tools", "stream", "stream_options", "n")
-"""Keys of a request's body that Regrade itself writes; an entry's `request:` may not hold them."""
-
-_SECONDS = ("connect_timeout_s", "read_timeout_s", "total_timeout_s")
-_WAITS = ("retry_wait_s", "retry_wait_max_s", "retry_wait_limit_s")
+from regrade.errors import RegradeError
 
 
 class ProviderError(RegradeError):
@@ -30,7 +21,7 @@ class ProviderError(RegradeError):
         url: str,
         what: str,
         *,
-        retryable: bool,
+        retryable: bool = False,
         status: int | None = None,
         retry_after_s: float | None = None,
         parameter: str | None = None,
@@ -46,7 +37,7 @@ class ProviderError(RegradeError):
         self.parameter = parameter
         self.attempts = attempts
         self.waiting_s = waiting_s
-        super().__init__(what)
+        super().__init__(kind, url, what)
 
     def __str__(self) -> str:
         if self.attempts == 0:
@@ -71,7 +62,7 @@ class ModelConfig:
     adapter: str = "openai-chat"
     request: dict[str, Any] = field(default_factory=dict)
     stream: bool = True
-    stream_usage: bool = True
+    stream_usage: str = "include"
     api_key_env: str | None = None
     connect_timeout_s: float = 10.0
     read_timeout_s: float = 120.0
@@ -85,81 +76,10 @@ class ModelConfig:
     prices: dict[str, float] | None = None
 
     @classmethod
-    def from_config(cls, name: str, entry: Mapping[str, Any], path: str = "config/models.yaml") -> "ModelConfig":
-        """An entry as read from YAML. Raises FaultsError with everything that is wrong in it."""
-        faults = [Fault(path, f"models.{name}{where}", message) for where, message in _faults_in(entry)]
-        if faults:
-            raise FaultsError(faults)
-        return cls(name=name, **entry)
-
-
-def _faults_in(entry: Mapping[str, Any]) -> list[tuple[str, str]]:
-    known = [item.name for item in fields(ModelConfig) if item.name != "name"]
-    found = [(f".{key}", f"unknown key, expected one of: {', '.join(known)}") for key in entry if key not in known]
-    for key in ("model", "adapter", "base_url", "api_key_env"):
-        value = entry.get(key)
-        if value is not None and not (isinstance(value, str) and value):
-            found.append((f".{key}", f"{value!r}, expected a text that is not empty"))
-    if not entry.get("model"):
-        found.append((".model", "is missing, expected the name that the server knows the model by"))
-    if entry.get("adapter", ADAPTERS[0]) not in ADAPTERS:
-        found.append((".adapter", f"{entry['adapter']!r}, expected one of: {', '.join(ADAPTERS)}"))
-    for key in ("stream", "stream_usage", "strip_thinking"):
-        if not isinstance(entry.get(key, True), bool):
-            found.append((f".{key}", f"{entry[key]!r}, expected true or false"))
-    return found + _endpoint_faults(entry) + _number_faults(entry) + _mapping_faults(entry)
-
-
-def _endpoint_faults(entry: Mapping[str, Any]) -> list[tuple[str, str]]:
-    url = entry.get("base_url")
-    if entry.get("runtime") is not None:
-        return [(".base_url", "stands beside runtime, expected only one of the two")] if url else []
-    if not url:
-        return [(".base_url", "is missing, expected the server's address such as http://127.0.0.1:8000/v1")]
-    try:
-        parts = urlsplit(str(url))
-        good = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
-    except ValueError:
-        good = False
-    return [] if good else [(".base_url", "is no address, expected http://HOST[:PORT]/PATH or https://...")]
-
-
-def _number_faults(entry: Mapping[str, Any]) -> list[tuple[str, str]]:
-    found = []
-    for key in _SECONDS + _WAITS:
-        value = entry.get(key, 1)
-        if not is_amount(value) or (key in _SECONDS and value == 0):
-            least = "above 0" if key in _SECONDS else "of at least 0"
-            found.append((f".{key}", f"{value!r}, expected a number of seconds {least}"))
-    retries = entry.get("max_retries", 0)
-    if isinstance(retries, bool) or not isinstance(retries, int) or retries < 0:
-        found.append((".max_retries", f"{retries!r}, expected a whole number of at least 0"))
-    return found
-
-
-def _mapping_faults(entry: Mapping[str, Any]) -> list[tuple[str, str]]:
-    from regrade.models import embedded, prices
-
-    found = []
-    for key in ("request", "runtime", "prices"):
-        if entry.get(key) is not None and not isinstance(entry[key], Mapping):
-            found.append((f".{key}", f"{entry[key]!r}, expected a mapping"))
-    if found:
-        return found
-    for key, value in (entry.get("request") or {}).items():
-        if key in NOT_FOR_REQUEST:
-            found.append((f".request.{key}", "is written by Regrade, expected only parameters such as temperature"))
-        elif isinstance(value, float) and not math.isfinite(value):
-            found.append((f".request.{key}", f"{value!r}, expected a finite number"))
-    if "request" in entry and entry["request"] is None:
-        found.append((".request", "is empty, expected a mapping: leave the key out"))
-    found += [(f".prices{where}", text) for where, text in prices.faults(entry.get("prices"))]
-    return found + [(f".runtime{where}", text) for where, text in embedded.faults(entry.get("runtime"))]
-
-
-def is_amount(value: Any) -> bool:
-    """Whether a value is a finite number of at least 0; booleans are no numbers."""
-    return not isinstance(value, bool) and isinstance(value, int | float) and math.isfinite(value) and value >= 0
+    def from_config(cls, name: str, entry: Mapping[str, Any]) -> "ModelConfig":
+        """An entry that models.entries found no fault in."""
+        known = {item.name for item in fields(cls)}
+        return cls(name=name, **{key: value for key, value in entry.items() if key in known})
 
 
 @dataclass(frozen=True)
