@@ -58,10 +58,11 @@ def read_set(path: Path, known: Known) -> list[tuple[str, str]]:
 
 
 def _faults_of_name(path: Path) -> Iterator[Fault]:
-    if path.stem in RESERVED:
-        yield Fault(str(path), "", f"{path.stem!r} is no set name, since results/{path.stem}/ holds something else: rename it")
-    elif not _NAME.fullmatch(path.stem):
-        yield Fault(str(path), "", f"{path.stem!r} is no set name, expected letters, digits, '.', '_' and '-': rename it")
+    name = path.stem
+    if name in RESERVED:
+        yield Fault(str(path), "", f"{name!r} is no set name: results/{name}/ holds something else, rename the file")
+    elif not _NAME.fullmatch(name):
+        yield Fault(str(path), "", f"{name!r} is no set name, expected letters, digits, '.', '_' and '-'")
 
 
 def _lines(path: Path) -> Iterator[_Line]:
@@ -71,8 +72,8 @@ def _lines(path: Path) -> Iterator[_Line]:
     except OSError as error:
         raise FaultsError([Fault(str(path), "", f"cannot be read: {error.strerror}")]) from error
     except UnicodeDecodeError as error:
-        line = error.object.count(b"\n", 0, error.start) + 1
-        raise FaultsError([Fault(str(path), f"line {line}", "is not UTF-8, expected UTF-8 text")]) from error
+        bad = error.object.count(b"\n", 0, error.start) + 1
+        raise FaultsError([Fault(str(path), f"line {bad}", "is not UTF-8, expected UTF-8 text")]) from error
     for number, line in enumerate(text.replace("\r\n", "\n").replace("\r", "\n").split("\n"), start=1):
         words = re.split(r"(?:^|\s)#", line, maxsplit=1)[0].strip()
         if words:

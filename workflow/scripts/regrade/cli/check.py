@@ -13,7 +13,7 @@ from regrade.files import to_json
 from regrade.formats import artifact
 from regrade.formats.artifact.check import check_task
 from regrade.formats.artifact.load import load_folders
-from regrade.formats.artifact.task import MANIFEST
+from regrade.formats.artifact.task import MANIFEST, absolute
 
 SKIPPED = {"__pycache__", "node_modules", "results"}
 """Folders that are not searched, beside hidden ones."""
@@ -46,14 +46,14 @@ def run(args: argparse.Namespace) -> int:
 
 def _gather(paths: list[Path]) -> tuple[list[Path], list[Path]]:
     """The task folders and set files that the paths name or hold, each once."""
-    folders: dict[str, Path] = {}
-    set_files: dict[str, Path] = {}
+    folders: dict[Path, Path] = {}
+    set_files: dict[Path, Path] = {}
     for path in paths:
         tasks, texts = _look(path)
         if not tasks and not texts:
             raise UsageError(f"No matching tasks: {path} holds no {MANIFEST} and no set")
-        folders |= {os.path.abspath(folder): folder for folder in tasks}
-        set_files |= {os.path.abspath(file): file for file in texts}
+        folders |= {absolute(folder): folder for folder in tasks}
+        set_files |= {absolute(file): file for file in texts}
     return list(folders.values()), list(set_files.values())
 
 
@@ -84,9 +84,9 @@ def _search(root: Path) -> Iterator[Path]:
 
 def _check_tasks(folders: list[Path]) -> Iterator[Fault]:
     """Faults of manifests, and of sound ones' tasks. Ids must differ among tasks with one folder above."""
-    trees: dict[str, list[Path]] = {}
+    trees: dict[Path, list[Path]] = {}
     for folder in folders:
-        trees.setdefault(os.path.dirname(os.path.dirname(os.path.abspath(folder))), []).append(folder)
+        trees.setdefault(absolute(folder).parents[1], []).append(folder)
     for tree in trees.values():
         loaded = load_folders(tree)
         yield from loaded.all_faults()

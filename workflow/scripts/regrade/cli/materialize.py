@@ -15,6 +15,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command line."""
     parser.add_argument("task", type=Path, metavar="TASK_DIR", help="the folder with the task.yaml")
     parser.add_argument("destination", type=Path, metavar="DEST", help="the folder to write into; made if needed")
+    parser.add_argument(
+        "--sandbox", choices=("bubblewrap", "none"), default="bubblewrap", help="what runs the generator"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -23,7 +26,7 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(f"{args.task}: holds no {MANIFEST}, expected a task's folder")
     task = artifact.load(args.task)
     try:
-        materialize(task, args.destination)
+        materialize(task, args.destination, args.sandbox)
     except OSError as error:
         raise InputsError(f"{args.destination}: cannot be written: {error.strerror or error}") from error
     print(args.destination)

@@ -36,7 +36,10 @@ def run_generator(
     outcome = sandbox.run(
         sandbox.Command(
             argv=[*_scrubbed(), sys.executable, f"{_SCRIPTS}/{name}", *_arguments(task.id)],
-            mounts=[sandbox.Mount(scratch.resolve(), _OUTPUT, writable=True), sandbox.Mount(scripts.resolve(), _SCRIPTS)],
+            mounts=[
+                sandbox.Mount(scratch.resolve(), _OUTPUT, writable=True),
+                sandbox.Mount(scripts.resolve(), _SCRIPTS),
+            ],
             cwd=_OUTPUT,
             limits=limits,
             mode=mode,

@@ -21,6 +21,7 @@ def materialize(
     stay. Raises InputsError with what is wrong with the task, SandboxError, or OSError.
     """
     _refuse_overlap(task, destination)
+    destination = destination.resolve()
     found = survey(task.workspace)
     if found.faults:
         lines = [f"{task.workspace / name}: {why}" for name, why in found.faults.items()]
@@ -31,7 +32,7 @@ def materialize(
         scratch = temporary / "workspace"
         generate = not (destination / MARKER).is_file()
         _fill(task, found, scratch, temporary / "scripts", generate, mode, limits)
-        if destination.is_dir() and os.listdir(destination):
+        if destination.is_dir() and any(destination.iterdir()):
             _merge(scratch, destination)
             _refuse_leaks(task, destination)
         else:

@@ -1,6 +1,6 @@
 """Stage `inputs`: a task's pristine inputs, read-only, and a manifest that lists them.
 
-    python -m regrade.inputs SPEC CONFIG      both JSON, as the rule hands them over
+python -m regrade.inputs SPEC CONFIG      both JSON, as the rule hands them over
 """
 
 import json

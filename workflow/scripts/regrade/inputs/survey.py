@@ -26,7 +26,7 @@ def survey(root: Path) -> Survey:
 
 
 def _look(folder: Path, prefix: str, around: tuple[Path, ...], root: Path, found: Survey) -> None:
-    for entry in list(os.scandir(folder)):
+    for entry in os.scandir(folder):
         name, path = prefix + entry.name, Path(entry.path)
         if entry.is_symlink():
             fault = _fault_of_link(path, around, root)
@@ -44,7 +44,7 @@ def _look(folder: Path, prefix: str, around: tuple[Path, ...], root: Path, found
 
 
 def _fault_of_link(path: Path, around: tuple[Path, ...], root: Path) -> str | None:
-    target = os.readlink(path)
+    target = str(path.readlink())
     try:
         real = path.resolve(strict=True)
     except FileNotFoundError:

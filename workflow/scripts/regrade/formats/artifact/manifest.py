@@ -60,7 +60,9 @@ def _identity(
         return
     if isinstance(declared, str) and not identifier.startswith(f"{declared}__"):
         yield Fault(
-            source, "instance_id", f"category prefix mismatch: is {identifier!r}, expected it to start {declared + '__'!r}"
+            source,
+            "instance_id",
+            f"category prefix mismatch: is {identifier!r}, expected it to start {declared + '__'!r}",
         )
     elif isinstance(declared, str) and identifier != f"{declared}__{slug}":
         found = identifier.removeprefix(f"{declared}__")
@@ -86,7 +88,9 @@ def _translate(error: "ValidationError", source: str) -> Iterator[Fault]:
                 if key not in schema["properties"]:
                     field = f"{place}.{key}".lstrip(".")
                     known = ", ".join(schema["properties"])
-                    yield Fault(source, field, f"unknown field, expected one of {known}{nearest(key, schema['properties'])}")
+                    yield Fault(
+                        source, field, f"unknown field, expected one of {known}{nearest(key, schema['properties'])}"
+                    )
         case "required":
             # jsonschema reports each missing field on its own and names it only in its message.
             field = error.message.split("'")[1]

@@ -1,6 +1,5 @@
 """The faults of the paths in a task.yaml: each is relative, inside the task folder, and there."""
 
-import os
 import re
 import stat
 from collections.abc import Iterator
@@ -98,7 +97,7 @@ def _workspace(path: PurePosixPath, folder: Path) -> str | None:
 
 def _file(path: Path) -> str | None:
     try:
-        mode = os.stat(path).st_mode
+        mode = path.stat().st_mode
     except (FileNotFoundError, NotADirectoryError):
         return "no such file"
     except OSError as error:

@@ -61,7 +61,13 @@ def examine(folder: Path, categories: Collection[str]) -> tuple[Any, list[Fault]
 
 def names(folder: Path) -> tuple[str, str]:
     """The category and the slug that a task folder's place says."""
-    return tuple(os.path.abspath(folder).split(os.sep)[-2:])  # type: ignore[return-value]
+    place = absolute(folder)
+    return place.parent.name, place.name
+
+
+def absolute(folder: Path) -> Path:
+    """An absolute path without `..` in which links keep their names, since a task's place says its id."""
+    return Path(os.path.abspath(folder))  # noqa: PTH100
 
 
 def build(value: dict[str, Any], folder: Path) -> ArtifactTask:

@@ -1,0 +1,67 @@
+"""Write the skeleton of a task: a small one that works, to be changed into yours piece by piece."""
+
+import argparse
+import shutil
+import tempfile
+from pathlib import Path
+from string import Template
+
+from regrade.config import CATEGORIES
+from regrade.errors import RegradeError, UsageError
+from regrade.formats.artifact.manifest import ID
+from regrade.nearest import nearest
+
+SKELETON = Path(__file__).parents[1] / "skeleton"
+_ENDING = ".template"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command line."""
+    parser.add_argument("format", choices=["artifact"], metavar="FORMAT", help="artifact")
+    parser.add_argument("name", metavar="NAME", help="category__slug or category/slug")
+    parser.add_argument(
+        "--dir", type=Path, default=Path("problems/artifact"), help="the folder of tasks (default: %(default)s)"
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Exit code 0; 1 if there is such a task; 2 for a name that cannot be one."""
+    category, slug = _parts(args.name)
+    folder = args.dir / category / slug
+    if folder.exists():
+        raise RegradeError(f"{folder}: exists already, expected a name that is free")
+    try:
+        _write(SKELETON / args.format, folder, {"instance_id": f"{category}__{slug}", "category": category})
+    except OSError as error:
+        raise RegradeError(f"{folder}: cannot be written: {error.strerror or error}") from error
+    print(folder)
+    print("It works as it stands. Change the files, then try them:", f"  regrade check {folder}", sep="\n")
+    for gate in ("positive", "negative"):
+        print(f"  regrade graders --{gate} --tasks-dir {args.dir} --filter {category}__{slug}")
+    print(f"and name {category}__{slug} in a set, sets/<name>.txt.")
+    return 0
+
+
+def _parts(name: str) -> tuple[str, str]:
+    category, _, slug = name.partition("/" if "/" in name else "__")
+    if not ID.fullmatch(f"{category}__{slug}"):
+        raise UsageError(f"NAME: is {name!r}, expected category__slug in small letters, digits and _")
+    if category not in CATEGORIES:
+        known = f"expected one of {', '.join(CATEGORIES)}{nearest(category, CATEGORIES)}"
+        raise UsageError(f"NAME: unknown category {category!r}, {known}")
+    return category, slug
+
+
+def _write(skeleton: Path, folder: Path, words: dict[str, str]) -> None:
+    """All files or none: under another name first."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+    try:
+        for source in sorted(skeleton.rglob(f"*{_ENDING}")):
+            target = temporary / source.relative_to(skeleton).with_suffix("")
+            target.parent.mkdir(exist_ok=True)
+            target.write_text(Template(source.read_text()).substitute(words))
+        temporary.chmod(0o755)
+        temporary.rename(folder)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
