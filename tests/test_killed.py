@@ -8,6 +8,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 
 from chat_server import ChatServer
 from project import Project
@@ -19,6 +20,12 @@ NAMES = [f"task{number}" for number in range(8)]
 def launch(project: Project) -> list[str]:
     arguments = project.command()[3:]
     return [sys.executable, "-m", "regrade.launch", *arguments, "--quiet", "all", "--", SUMMARY]
+
+
+def start(project: Project, words: list[str]) -> "subprocess.Popen[bytes]":
+    """Start a command in a process group of its own, in the project's folder."""
+    silent = subprocess.DEVNULL
+    return subprocess.Popen(words, cwd=project.folder, start_new_session=True, stdout=silent, stderr=silent)
 
 
 def wait_for(condition: Callable[[], bool], seconds: float = 60) -> None:
@@ -48,9 +55,7 @@ def test_kill_9_of_the_whole_group_pays_only_what_was_in_flight_twice(make_proje
     """After kill -9 in the asking stage the next launch unlocks, keeps what is whole, and asks what is missing."""
     with ChatServer([{"text": "```output/answer.txt\n42\n```", "delay_s": 0.5}]) as server:
         project = asking_project(make_project, server)
-        process = subprocess.Popen(
-            launch(project), cwd=project.folder, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )  # fmt: skip
+        process = start(project, launch(project))
         wait_for(lambda: server.count >= 4)
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
@@ -70,10 +75,7 @@ def test_jobs_left_by_a_killed_snakemake_are_ended_before_its_lock_is_taken(
     """Snakemake alone is killed, its asking job lives on; the next launch ends the job and asks anew."""
     with ChatServer([{"text": "```output/answer.txt\n42\n```", "delay_s": 30}]) as server:
         project = asking_project(make_project, server)
-        process = subprocess.Popen(
-            [*project.command(), "--quiet", "all", "--", SUMMARY], cwd=project.folder, start_new_session=True,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
+        process = start(project, [*project.command(), "--quiet", "all", "--", SUMMARY])
         wait_for(lambda: server.count >= 2)
         process.kill()
         process.wait()
@@ -91,9 +93,8 @@ def jobs_in(project: Project) -> list[int]:
     for name in os.listdir("/proc"):
         try:
             here = name.isdigit() and os.readlink(f"/proc/{name}/cwd") == str(project.folder)
-            with open(f"/proc/{name}/cmdline", "rb") as stream:
-                if here and b"regrade.trial" in stream.read().split(b"\0"):
-                    found.append(int(name))
+            if here and b"regrade.trial" in Path(f"/proc/{name}/cmdline").read_bytes().split(b"\0"):
+                found.append(int(name))
         except OSError:
             continue
     return found
@@ -103,7 +104,7 @@ def test_a_second_launch_in_the_same_folder_is_refused(make_project: Callable[..
     """While one run is at work another one says so in one line and changes nothing."""
     with ChatServer([{"text": "42", "delay_s": 2}]) as server:
         project = asking_project(make_project, server)
-        first = subprocess.Popen(launch(project), cwd=project.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        first = start(project, launch(project))
         wait_for(lambda: server.count >= 1)
         second = project.call(launch(project), False, {})
         assert 1 == second.returncode

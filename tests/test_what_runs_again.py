@@ -241,7 +241,7 @@ def test_adopt_takes_over_results_without_metadata(done: Project, server: ChatSe
     for name in ("records.jsonl", "summary.md"):
         (done.folder / "results/tiny" / name).unlink()
     refused = done.snakemake(SUMMARY, check=False).stdout
-    assert "grade/beta/rep-001.json: algorithmic__beta under asked, repetition 1: was made from another grader" in refused
+    assert "beta/rep-001.json: algorithmic__beta under asked, repetition 1: was made from another grader" in refused
     done.regrade("adopt", "--snakefile", str(REPOSITORY / "Snakefile"))
     assert {"grade": 2, **SUMMARIES} == done.planned(SUMMARY)
     done.snakemake(SUMMARY)

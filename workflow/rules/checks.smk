@@ -23,4 +23,4 @@ rule checks:
         spec=checks_spec,
     threads: 2
     shell:
-        "{PYTHON:q} -m regrade.gates {params.spec:q} --jobs {threads} --output {output:q}"
+        "{PYTHON:q} -m regrade.gates {params.spec:q} {output:q} {threads}"

@@ -92,8 +92,8 @@ def _made_from_grades(results: Path) -> Iterator[Path]:
 
 def _record(kept: list[Path], snakemake_arguments: list[str]) -> None:
     for batch in _batches(kept):
-        command = [sys.executable, "-m", "snakemake", "--cores", "1", "--quiet", "all", *snakemake_arguments, "--touch", "--force", "--"]
-        done = subprocess.run([*command, *map(str, batch)], stdout=sys.stderr, check=False)
+        command = [sys.executable, "-m", "snakemake", "--cores", "1", *snakemake_arguments, "--quiet", "all"]
+        done = subprocess.run([*command, "--touch", "--force", "--", *map(str, batch)], stdout=sys.stderr, check=False)
         if done.returncode:
             raise RegradeError("snakemake --touch --force on the kept files failed; its message stands above")
 

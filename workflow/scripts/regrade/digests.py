@@ -47,7 +47,7 @@ def _walk(folder: Path | str, prefix: str) -> Iterator[tuple[str, os.DirEntry[st
 
 def of_folder(folder: Path) -> str:
     """The digest of a folder's names, executable bits, link targets and bytes; Python's caches do not count."""
-    rows = []
+    rows: list[list[Any]] = []
     for name, entry in walk(folder):
         if _NOT_CONTENT.intersection(name.split("/")):
             continue

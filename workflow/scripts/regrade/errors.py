@@ -1,11 +1,11 @@
 """What can go wrong, as seen by a user.
 
-    RegradeError            a message to print and an exit code; never a traceback
-      FaultsError           several faults in files that a user wrote, all at once
-      UsageError            misuse of a command line
-      SandboxError          the sandbox could not start or broke
-      InputsError           a task's inputs could not be made
-      StaleError            a result on disk was not made from what the plan says
+RegradeError            a message to print and an exit code; never a traceback
+  FaultsError           several faults in files that a user wrote, all at once
+  UsageError            misuse of a command line
+  SandboxError          the sandbox could not start or broke
+  InputsError           a task's inputs could not be made
+  StaleError            a result on disk was not made from what the plan says
 """
 
 from dataclasses import dataclass

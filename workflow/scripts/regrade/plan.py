@@ -18,6 +18,7 @@ from regrade.layout import RunPaths, TaskPaths, TrialPaths
 from regrade.nearest import nearest
 
 GRADING_CODE = ("graders", "sandbox", "grade.py", "statuses.py")
+ASKED = ("adapter", "base_url", "runtime", "model", "strip_thinking")
 RECORDING_CODE = ("records.py", "summary.py", "statistics.py", "statuses.py")
 
 
@@ -177,7 +178,7 @@ class Plan:
     def asked_model(self, arm: dict[str, Any]) -> dict[str, Any]:
         """The part of a model's entry that an answer depends on, with the arm's overrides."""
         model = self.config.models[arm["model"]]
-        asked = {key: model[key] for key in ("adapter", "base_url", "runtime", "model", "strip_thinking") if key in model}
+        asked = {key: model[key] for key in ASKED if key in model}
         override = {key: value for key, value in arm.get("override", {}).items() if key != "repetitions"}
         return {**asked, "name": arm["model"], "request": {**model.get("request", {}), **override}}
 
@@ -222,7 +223,8 @@ class Plan:
         ]
         code = digests.of_code(*GRADING_CODE, "gates")
         folders = [str(task.folder) for task in tasks]
-        return {"title": name, "tasks": folders, "digest": digests.of_value([made_of, code])}
+        digest = digests.of_value([made_of, code])
+        return {"title": name, "tasks": folders, "sandbox": self.config.sandbox, "digest": digest}
 
     def _attempt(self, errors: Path, digest: str) -> int:
         """How many infrastructure errors this very job has behind it, up to `error_retries`.
@@ -244,4 +246,5 @@ class Plan:
 
     def _about(self, trial: Trial) -> list[Any]:
         task = trial.task
-        return [trial.arm, trial.repetition, task.id, task.difficulty, list(task.tags), self.trial_spec(trial)["digest"]]
+        digest = self.trial_spec(trial)["digest"]
+        return [trial.arm, trial.repetition, task.id, task.difficulty, list(task.tags), digest]

@@ -10,11 +10,7 @@ _TEXT_CHECK_BYTES = 4096
 
 def task_prompt(prompt: str, output_artifact: str) -> str:
     """Two lines with the input folder and the artifact, a blank line, and the task's prompt as it is."""
-    return (
-        f"Input directory: {workspaces.INSIDE}\n"
-        f"Output artifact: {workspaces.INSIDE}/{output_artifact}\n"
-        f"\n{prompt}"
-    )
+    return f"Input directory: {workspaces.INSIDE}\nOutput artifact: {workspaces.INSIDE}/{output_artifact}\n\n{prompt}"
 
 
 def excerpt(workspace: Path, budget: int) -> str:

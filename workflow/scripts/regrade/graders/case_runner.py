@@ -17,10 +17,10 @@ from typing import Any
 def lines(order: dict[str, Any], reference: str) -> Iterator[dict[str, Any]]:
     """Import the case file and apply each case."""
     sys.path[:0] = [order["grader"], *order["on_path"]]
-    sys.argv = [os.path.join(order["grader"], "negative_cases.py")]
+    sys.argv = [f"{order['grader']}/negative_cases.py"]
     try:
         import negative_cases  # type: ignore[import-not-found]
-        from swebench.artifact_negative import NegativeCase
+        from swebench.artifact_negative import NegativeCase  # type: ignore[import-not-found]
 
         if not hasattr(negative_cases, "NEGATIVE_CASES"):
             yield {"absent": True}

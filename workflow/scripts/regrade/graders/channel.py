@@ -5,6 +5,7 @@ import threading
 
 STRAGGLER_S = 2.0
 
+
 class Channel:
     """Use as a context around the program's whole life: `descriptor` is for the program, `content` is there after it.
 

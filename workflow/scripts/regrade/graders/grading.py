@@ -44,6 +44,7 @@ class Conditions:
 
 
 USUAL = Conditions()
+USUAL_LIMITS = GraderLimits()
 
 
 def grade_workspace(
@@ -52,7 +53,7 @@ def grade_workspace(
     workspace: Path,
     output_artifact: str,
     scratch: Path,
-    limits: GraderLimits = GraderLimits(),  # noqa: B008 (frozen)
+    limits: GraderLimits = USUAL_LIMITS,
     mode: sandbox.Mode = "bubblewrap",
     conditions: Conditions = USUAL,
 ) -> Verdict:
@@ -63,7 +64,9 @@ def grade_workspace(
     """
     try:
         with _scratch(scratch):
-            view.build(pristine, workspace, output_artifact, scratch / "view", int(limits.artifact_mb * 2**20))
+            transfer = view.copy_file if mode == "none" else view.link_file  # a link may be written through
+            limit = int(limits.artifact_mb * 2**20)
+            view.build(pristine, workspace, output_artifact, scratch / "view", limit, transfer)
             mounts = [
                 sandbox.Mount(scratch / "view", WORKSPACE),
                 sandbox.Mount(_readable(grader, scratch), GRADER),
@@ -72,9 +75,9 @@ def grade_workspace(
                 program(ON_PATH),
             ]
             return _run(mounts, scratch, limits, mode, conditions)
-    except view.Missing:
+    except view.MissingError:
         return verdict.failed("missing_artifact", verdict.NOT_PRODUCED)
-    except view.Unfit as unfit:
+    except view.UnfitError as unfit:
         return verdict.failed("invalid_format", str(unfit))
     except (SandboxError, OSError) as error:
         return verdict.broken("sandbox_error", str(error))

@@ -5,6 +5,7 @@ Out, on the result descriptor and nowhere else: one JSON line, either {"passed",
 {"fault", "traceback"}. What the grader prints is only printed. Stands alone: it imports nothing of Regrade.
 """
 
+import contextlib
 import json
 import math
 import numbers
@@ -17,26 +18,27 @@ LONGEST_DETAIL = 1_000_000
 LONGEST_TRACEBACK = 20_000
 
 
-class Nonsense(Exception):
+class NonsenseError(Exception):
     """grade() returned something that is no verdict."""
 
 
 def checked(result: Any) -> dict[str, Any]:
-    """A verdict as JSON values. Raises Nonsense for anything but a bool, a finite number from 0 to 1 and a text."""
+    """A verdict as JSON values. Raises NonsenseError for all but a bool, a finite number from 0 to 1 and a text."""
     missing = [name for name in ("passed", "score", "detail") if not hasattr(result, name)]
     if missing:
         found = f"grade() returned {_shown(result)} without {', '.join(missing)}"
-        raise Nonsense(f"{found}, expected an object with passed, score and detail")
+        raise NonsenseError(f"{found}, expected an object with passed, score and detail")
     passed, score, detail = _plain(result.passed), _plain(result.score), result.detail
     if not isinstance(passed, bool):
-        raise Nonsense(f"passed is {_shown(passed)}, expected a bool")
+        raise NonsenseError(f"passed is {_shown(passed)}, expected a bool")
     if isinstance(score, bool) or not isinstance(score, numbers.Real):
-        raise Nonsense(f"score is {_shown(score)}, expected a number from 0 to 1")
+        raise NonsenseError(f"score is {_shown(score)}, expected a number from 0 to 1")
+    score = float(score)
     if not (math.isfinite(score) and 0 <= score <= 1):
-        raise Nonsense(f"score is {_shown(score)}, expected a finite number from 0 to 1")
+        raise NonsenseError(f"score is {_shown(score)}, expected a finite number from 0 to 1")
     if not isinstance(detail, str):
-        raise Nonsense(f"detail is {_shown(detail)}, expected a text")
-    return {"passed": passed, "score": float(score) + 0.0, "detail": str(detail)[:LONGEST_DETAIL]}
+        raise NonsenseError(f"detail is {_shown(detail)}, expected a text")
+    return {"passed": passed, "score": score + 0.0, "detail": str(detail)[:LONGEST_DETAIL]}
 
 
 def _plain(value: Any) -> Any:
@@ -60,16 +62,16 @@ def shift_clock(seconds: float) -> None:
 def grade(order: dict[str, Any]) -> dict[str, Any]:
     """Import the grader as `hidden`, call it, check what it says."""
     sys.path[:0] = [order["grader"], *order["on_path"]]
-    sys.argv = [os.path.join(order["grader"], "hidden.py")]
+    sys.argv = [f"{order['grader']}/hidden.py"]
     if order["clock"]:
         shift_clock(order["clock"])
     try:
         import hidden  # type: ignore[import-not-found]
 
         if not hasattr(hidden, "grade"):
-            raise Nonsense("hidden.py defines no grade(), expected grade(scratch_dir)")
+            raise NonsenseError("hidden.py defines no grade(), expected grade(scratch_dir)")
         return checked(hidden.grade(Path(order["workspace"])))
-    except Nonsense as fault:
+    except NonsenseError as fault:
         return {"fault": str(fault), "traceback": ""}
     except BaseException as error:  # also SystemExit and KeyboardInterrupt: a grader has no business ending us
         return {"fault": f"the grader raised {_described(error)}", "traceback": _traceback()}
@@ -104,10 +106,8 @@ def main() -> None:
     with os.fdopen(order["result"], "wb") as channel:
         channel.write(content)
     for stream in (sys.stdout, sys.stderr):
-        try:
+        with contextlib.suppress(Exception):
             stream.flush()
-        except Exception:
-            continue
     os._exit(0)
 
 

@@ -33,7 +33,7 @@ class Grader:
 
 
 def inspect(folder: Path) -> Grader:
-    """Look at every Python file of a grader folder. A file that is no Python counts as harmless: it cannot be imported."""
+    """Look at every Python file of a grader folder. One that does not parse is harmless: it cannot be imported."""
     sources = list(_sources(folder))
     return Grader(
         in_process=any(_runs_agent_code(source) for source in sources),

@@ -8,19 +8,24 @@ import errno
 import os
 import shutil
 import stat
+from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 MOST_LINKS = 40
 LONGEST_PATH = 4000
-_INSIDE = "/workspace"
+
+_INSIDE = PurePosixPath("/workspace")
+
+Transfer = Callable[[Path, Path], None]
+"""How a file gets from one path to another."""
 
 
-class Unfit(Exception):
+class UnfitError(Exception):
     """The artifact is no readable regular file of the workspace, or too large; the message says which."""
 
 
-class Missing(Exception):
+class MissingError(Exception):
     """There is no artifact."""
 
 
@@ -32,37 +37,40 @@ class _Found:
     name: str
 
 
-def build(pristine: Path, workspace: Path, artifact: str, view: Path, limit: int) -> None:
-    """Fill the new folder `view`. `limit` is the artifact's largest size in bytes.
+def build(pristine: Path, workspace: Path, artifact: str, view: Path, limit: int, transfer: Transfer) -> None:
+    """Fill the new folder `view` by `transfer` (link_file, copy_file). `limit` is the artifact's size limit in bytes.
 
-    Raises Missing or Unfit for the artifact, OSError when the disk is full.
+    Raises MissingError or UnfitError for the artifact, OSError when a folder is not there or the disk is full.
     """
+    for folder in (pristine, workspace):
+        if not folder.is_dir():
+            raise FileNotFoundError(f"{folder}: is not there, so nothing can be graded")
     found = _find(workspace, artifact, limit)
-    _make_folder(str(view))
-    _add(pristine, view, leave_out=artifact)
-    for link in _add(workspace, view):
-        if _resolve(view, link) is None:
-            (view / link).unlink()
-    _place(found, artifact, view, pristine)
+    _make_folder(view)
+    _add(pristine, view, transfer, leave_out=artifact)
+    leaving = [link for link in _add(workspace, view, transfer) if _resolve(view, link) is None]
+    for link in leaving:
+        (view / link).unlink()
+    _place(found, artifact, view, pristine, transfer)
 
 
 def _find(workspace: Path, artifact: str, limit: int) -> _Found:
     name = _resolve(workspace, artifact)
     if name is None:
-        raise Unfit(f"{artifact} is behind a link that leaves the workspace, or that leads in circles")
+        raise UnfitError(f"{artifact} is behind a link that leaves the workspace, or that leads in circles")
     path = workspace / name
     try:
         about = path.lstat()
     except (FileNotFoundError, NotADirectoryError):
-        raise Missing from None
+        raise MissingError from None
     except OSError as error:
-        raise Unfit(f"{artifact} cannot be read: {error.strerror}") from error
+        raise UnfitError(f"{artifact} cannot be read: {error.strerror}") from error
     if not stat.S_ISREG(about.st_mode):
-        raise Unfit(f"{artifact} is {_kind(about.st_mode)}, expected a regular file")
+        raise UnfitError(f"{artifact} is {_kind(about.st_mode)}, expected a regular file")
     if about.st_size > limit:
-        raise Unfit(f"{artifact} has {about.st_size} bytes, expected at most {limit}")
+        raise UnfitError(f"{artifact} has {about.st_size} bytes, expected at most {limit}")
     if not os.access(path, os.R_OK):
-        raise Unfit(f"{artifact} cannot be read: its mode is {stat.S_IMODE(about.st_mode):04o}")
+        raise UnfitError(f"{artifact} cannot be read: its mode is {stat.S_IMODE(about.st_mode):04o}")
     return _Found(path, name)
 
 
@@ -76,7 +84,7 @@ def _resolve(root: Path, name: str) -> str | None:
 
     A name of something that does not exist leads to itself.
     """
-    waiting = [part for part in reversed(name.split("/")) if part not in ("", ".")]
+    waiting = list(reversed(PurePosixPath(name).parts))
     done: list[str] = []
     links = 0
     while waiting:
@@ -86,49 +94,49 @@ def _resolve(root: Path, name: str) -> str | None:
                 return None
             done.pop()
             continue
-        place = "/".join([str(root), *done, part])
-        if not os.path.islink(place):
+        place = root.joinpath(*done, part)
+        if not place.is_symlink():
             done.append(part)
             continue
         links += 1
-        target = os.readlink(place)
-        if target.startswith("/"):  # an absolute one starts anew at the root, which is the workspace
-            if target != _INSIDE and not target.startswith(f"{_INSIDE}/"):
+        target = PurePosixPath(place.readlink())
+        if target.is_absolute():  # it starts anew at the root, which is the workspace
+            if not target.is_relative_to(_INSIDE):
                 return None
-            target, done = target[len(_INSIDE) :], []
+            target, done = target.relative_to(_INSIDE), []
         if links > MOST_LINKS:
             return None
-        waiting += [part for part in reversed(target.split("/")) if part not in ("", ".")]
+        waiting += reversed(target.parts)
     return "/".join(done)
 
 
-def _add(source: Path, view: Path, leave_out: str = "") -> list[str]:
-    """Put everything below a folder into the view unless its place is taken; give back the names of links put there."""
+def _add(source: Path, view: Path, transfer: Transfer, leave_out: str = "") -> list[str]:
+    """Put all that is below a folder into the view unless its place is taken; the names of the links put there."""
     links = []
     waiting = [""]
     while waiting:
         prefix = waiting.pop()
-        for entry in _entries(f"{source}/{prefix}"):
+        for entry in _entries(source / prefix):
             name = prefix + entry.name
-            target = f"{view}/{name}"
+            target = view / name
             if name == leave_out or len(os.fsencode(target)) > LONGEST_PATH:
                 continue
             if entry.is_dir(follow_symlinks=False):
                 if not os.path.lexists(target):
                     _make_folder(target)
-                if not os.path.islink(target) and os.path.isdir(target):
+                if target.is_dir() and not target.is_symlink():
                     waiting.append(f"{name}/")
             elif os.path.lexists(target):
                 continue
             elif entry.is_symlink():
-                os.symlink(_relative(os.readlink(entry.path), prefix), target)
+                target.symlink_to(_relative(Path(entry.path).readlink(), prefix))
                 links.append(name)
             elif entry.is_file(follow_symlinks=False):
-                transfer(entry.path, target)
+                transfer(Path(entry.path), target)
     return links
 
 
-def _entries(folder: str) -> list[os.DirEntry[str]]:
+def _entries(folder: Path) -> list[os.DirEntry[str]]:
     """What a folder holds; one that its modes lock or that lies too deep holds nothing."""
     try:
         with os.scandir(folder) as entries:
@@ -137,44 +145,48 @@ def _entries(folder: str) -> list[os.DirEntry[str]]:
         return []
 
 
-def _make_folder(path: str) -> None:
-    os.mkdir(path)
-    os.chmod(path, 0o755)
+def _make_folder(path: Path) -> None:
+    path.mkdir()
+    path.chmod(0o755)
 
 
-def _relative(target: str, prefix: str) -> str:
+def _relative(target: Path, prefix: str) -> Path:
     """A link's target that says /workspace, said from where the link stands."""
-    if target != _INSIDE and not target.startswith(f"{_INSIDE}/"):
+    if not target.is_relative_to(_INSIDE):
         return target
-    return os.path.relpath(f"/{target[len(_INSIDE) :]}", f"/{prefix}")
+    return Path(os.path.relpath(target, _INSIDE / prefix))
 
 
-def transfer(source: str, target: str) -> None:
-    """A hard link where everybody can read the file, else a copy. One that even we may not read is left out."""
-    about = os.lstat(source)
-    if about.st_mode & stat.S_IROTH:
+def link_file(source: Path, target: Path) -> None:
+    """A hard link where everybody can read the file, else a copy."""
+    if source.lstat().st_mode & stat.S_IROTH:
         try:
-            os.link(source, target)
+            target.hardlink_to(source)
             return
         except OSError as error:
             if error.errno == errno.ENOSPC:
                 raise
+    copy_file(source, target)
+
+
+def copy_file(source: Path, target: Path) -> None:
+    """A copy that everybody can read. A file that even we may not read is left out."""
     if os.access(source, os.R_OK):
         shutil.copyfile(source, target)
-        os.chmod(target, 0o755 if about.st_mode & stat.S_IXUSR else 0o644)
+        target.chmod(0o755 if source.lstat().st_mode & stat.S_IXUSR else 0o644)
 
 
-def _place(found: _Found, artifact: str, view: Path, pristine: Path) -> None:
+def _place(found: _Found, artifact: str, view: Path, pristine: Path, transfer: Transfer) -> None:
     """Make the artifact's name in the view lead to the artifact's own bytes, as a regular file."""
     is_own = found.name == artifact or not os.path.lexists(pristine / found.name)
     place = view / artifact
     if is_own and not place.is_symlink() and _resolve(view, artifact) == found.name and place.is_file():
         return
     folder = view
-    for part in artifact.split("/")[:-1]:
+    for part in PurePosixPath(artifact).parts[:-1]:
         folder = folder / part
         if folder.is_symlink() or not folder.is_dir():
             folder.unlink(missing_ok=True)
-            _make_folder(str(folder))
+            _make_folder(folder)
     place.unlink(missing_ok=True)
-    transfer(str(found.path), str(place))
+    transfer(found.path, place)

@@ -1,7 +1,7 @@
 """The one place where foreign code runs: agents, model-written code, generators, verifiers and graders.
 
-    from regrade import sandbox
-    outcome = sandbox.run(sandbox.Command(["python", "-I", "/workspace/verify.py"], mounts, "/workspace", limits))
+from regrade import sandbox
+outcome = sandbox.run(sandbox.Command(["python", "-I", "/workspace/verify.py"], mounts, "/workspace", limits))
 """
 
 from regrade.sandbox.command import Command, Limits, Mode, Mount, Outcome

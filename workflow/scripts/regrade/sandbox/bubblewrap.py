@@ -18,15 +18,22 @@ from regrade.sandbox.memory_file import sealed
 
 TMP_MB = 256
 SHARED_MEMORY_MB = 64
-SUPERVISOR = "/run/regrade/supervisor.py"
+INSIDE = "/run/python/regrade/sandbox/inside"
 USER_INSIDE = 1000
 """An ordinary user's number inside, where a user namespace hides the real one."""
 
 _CAPABILITIES = ("KILL", "SETUID", "SETGID", "SETPCAP", "DAC_READ_SEARCH", "SYS_PTRACE")
 """What the supervisor needs as root: to drop, to end, to measure. The command gets none of it."""
 
+_USER_NAMESPACES = {
+    "/proc/sys/kernel/apparmor_restrict_unprivileged_userns": "1",
+    "/proc/sys/kernel/unprivileged_userns_clone": "0",
+    "/proc/sys/user/max_user_namespaces": "0",
+}
+"""The settings by which systems forbid ordinary users what bubblewrap needs, and their forbidding values."""
+
 _MEGABYTE = 1024 * 1024
-_SUPERVISOR_FILE = Path(__file__).with_name("supervisor.py")
+_INSIDE_FOLDER = Path(__file__).with_name("inside")
 
 
 @functools.cache
@@ -57,19 +64,21 @@ def words(stack: ExitStack, command: Command, uid: int | None, report_fd: int) -
     settings_fd = stack.enter_context(sealed(marshal.dumps(_settings(command, uid, report_fd))))
     accounts = {path: stack.enter_context(sealed(text)) for path, text in _accounts(uid).items()}
     arguments = ["--json-status-fd", str(status_fd), *_arguments(command, uid, accounts)]
-    filters = [stack.enter_context(sealed(program)) for program in (seccomp.program(),) if program]
-    for descriptor in filters:
-        arguments += ["--seccomp", str(descriptor)]
+    inherited = [report_fd, status_fd, settings_fd, *accounts.values(), *command.pass_fds]
+    call_filter = seccomp.program()
+    if call_filter:
+        inherited.append(stack.enter_context(sealed(call_filter)))
+        arguments += ["--seccomp", str(inherited[-1])]
     arguments_fd = stack.enter_context(sealed("".join(f"{word}\0" for word in arguments).encode()))
-    program = [sys.executable, "-I", "-S", SUPERVISOR, str(settings_fd)]
-    inherited = [report_fd, status_fd, settings_fd, arguments_fd, *filters, *accounts.values(), *command.pass_fds]
-    return [binary(), "--args", str(arguments_fd), "--", *program], inherited
+    program = [sys.executable, "-I", "-S", f"{INSIDE}/supervisor.py", str(settings_fd), str(report_fd)]
+    return [binary(), "--args", str(arguments_fd), "--", *program], [*inherited, arguments_fd]
 
 
 def bounds(command: Command, uid: int | None) -> list[str]:
     """Which bounds hold in a sandbox for this command."""
     limits = command.limits
-    held = ["files", "processes apart", "output"] + ([] if command.network else ["no network"])
+    held = ["files", "processes apart", "output", *([] if command.network else ["no network"])]
+    held += ["system calls"] if seccomp.program() else []
     values = {"wall": limits.wall_s, "cpu": limits.cpu_s, "memory": limits.memory_mb, "processes": limits.processes}
     held += [name for name, value in (values | {"disk": limits.disk_mb}).items() if value is not None]
     return [*held, "own user" if uid is not None else "user namespace"]
@@ -78,7 +87,11 @@ def bounds(command: Command, uid: int | None) -> list[str]:
 def explain(stderr: str) -> str:
     """One sentence for bubblewrap's own complaint."""
     complaint = stderr.strip().splitlines()[-1] if stderr.strip() else "it ended without a word"
-    return f"bubblewrap cannot make a sandbox here: {complaint.removeprefix('bwrap: ')}"
+    sentence = f"bubblewrap cannot make a sandbox here: {complaint.removeprefix('bwrap: ')}"
+    for setting, forbidding in _USER_NAMESPACES.items():
+        if os.geteuid() and Path(setting).exists() and Path(setting).read_text().strip() == forbidding:
+            return f"{sentence} ({setting} is {forbidding}: an administrator has to allow user namespaces)"
+    return sentence
 
 
 def _arguments(command: Command, uid: int | None, accounts: dict[str, int]) -> list[str]:
@@ -89,8 +102,8 @@ def _arguments(command: Command, uid: int | None, accounts: dict[str, int]) -> l
     for link_target, path in system.links():
         found += ["--symlink", link_target, path]
     made = {"/", "/tmp", "/var", "/proc", "/dev", "/dev/shm"}  # noqa: S108
-    for source, target in (*system.binds(command.network), (str(_SUPERVISOR_FILE), SUPERVISOR)):
-        found += [*_parents(target, made), "--ro-bind", source, target]
+    for source, target in (*system.binds(command.network), (str(_INSIDE_FOLDER), INSIDE)):
+        found += [*_parents(target, made), *(("--ro-bind", source, target) if source else ("--tmpfs", target))]
     for target, descriptor in accounts.items():
         found += [*_parents(target, made), "--perms", "0644", "--ro-bind-data", str(descriptor), target]
     for mount in sorted(command.mounts, key=lambda mount: len(PurePosixPath(mount.target).parts)):
@@ -113,9 +126,16 @@ def _settings(command: Command, uid: int | None, report_fd: int) -> dict[str, An
         "cpu_s": limits.cpu_s,
         "memory_mb": limits.memory_mb,
         "processes": limits.processes,
-        "nproc": limits.processes,
+        "counts_apart": uid is not None or _counts_by_namespace(),
         "disk_mb": limits.disk_mb,
     }
+
+
+@functools.cache
+def _counts_by_namespace() -> bool:
+    """Whether RLIMIT_NPROC counts a user namespace by itself (Linux 5.14), not all that the user runs."""
+    major, minor = os.uname().release.split(".")[:2]
+    return (int(major), int("".join(filter(str.isdigit, minor)))) >= (5, 14)
 
 
 def _accounts(uid: int | None) -> dict[str, bytes]:

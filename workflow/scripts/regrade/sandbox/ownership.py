@@ -6,8 +6,7 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-MAX_DEPTH = 64
-"""Folders nested deeper are removed after a run: nothing could walk them."""
+from regrade.sandbox.inside.files import is_too_deep
 
 
 def hand_over(folder: Path, uid: int) -> None:
@@ -17,7 +16,7 @@ def hand_over(folder: Path, uid: int) -> None:
 
 
 def take_back(folder: Path) -> None:
-    """Make everything the caller's again: files 0644 or 0755, folders 0755, and nested no deeper than MAX_DEPTH."""
+    """Make everything the caller's again: files 0644 or 0755, folders 0755; one nested too deep to walk is removed."""
     for path, status in _entries(folder):
         _settle(path, status, os.geteuid(), os.getegid())
 
@@ -37,7 +36,7 @@ def _entries(folder: Path) -> Iterator[tuple[str, os.stat_result]]:
     waiting = [(str(folder), 0)] if folder.is_dir() else []
     while waiting:
         path, depth = waiting.pop()
-        if depth > MAX_DEPTH:
+        if is_too_deep(path[len(str(folder)) :], depth):
             subprocess.run(["rm", "-rf", "--", path], check=True)
             continue
         for entry in list(os.scandir(path)):

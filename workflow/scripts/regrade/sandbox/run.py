@@ -5,7 +5,7 @@ import json
 import os
 import signal
 import subprocess
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from typing import Any
 
 from regrade.errors import SandboxError
@@ -23,15 +23,12 @@ def run(command: Command) -> Outcome:
 
     Raises SandboxError if the sandbox cannot start.
     """
-    if command.mode == "none":
-        return plain.run(command)
     writable = [mount.source.resolve() for mount in command.mounts if mount.writable]
-    with users.reserve() as uid:
+    with users.reserve() if command.mode == "bubblewrap" else nullcontext() as uid:
         try:
-            if uid is not None:
-                for folder in writable:
-                    ownership.hand_over(folder, uid)
-            return _run(command, uid)
+            for folder in writable:
+                ownership.hand_over(folder, os.geteuid() if uid is None else uid)
+            return plain.run(command) if command.mode == "none" else _run(command, uid)
         finally:
             for folder in writable:
                 ownership.take_back(folder)
@@ -95,17 +92,25 @@ def _report(pipes: Pipes) -> dict[str, Any]:
 
 
 def _outcome(command: Command, uid: int | None, pipes: Pipes, late: bool) -> Outcome:
-    report = _report(pipes)
-    stderr = pipes.value("stderr")
+    report, stderr = _report(pipes), pipes.value("stderr")
+    last_words = stderr[-500:].decode(errors="replace")
     if "started" not in report:
-        raise SandboxError(bubblewrap.explain(stderr.decode(errors="replace")))
-    if "failed" in report:
-        raise SandboxError(f"{report['failed']}")
+        raise SandboxError(bubblewrap.explain(last_words))
+    if "bad_cwd" in report:
+        raise SandboxError(f"working folder {command.cwd}: cannot be entered in the sandbox: {report['bad_cwd']}")
+    if "wall_s" not in report and not late:
+        raise SandboxError(f"the supervisor of a sandbox ended without a report: {last_words}")
+    killed: dict[str, Any] = {
+        "signal": signal.SIGKILL.value,
+        "stopped_by": "wall",
+        "wall_s": _outer_wall(command.limits),
+    }
+    report = killed | report
     return Outcome(
         exit_code=report.get("exit_code"),
-        signal=report.get("signal", signal.SIGKILL if "wall_s" not in report else None),
-        stopped_by=report.get("stopped_by", "wall" if late else "killed"),
-        wall_s=report.get("wall_s", 0.0),
+        signal=report["signal"],
+        stopped_by=report["stopped_by"],
+        wall_s=report["wall_s"],
         cpu_s=report.get("cpu_s"),
         stdout=pipes.value("stdout"),
         stderr=stderr,

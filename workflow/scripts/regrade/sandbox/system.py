@@ -16,11 +16,20 @@ _ETC = (
 _ETC_NETWORK = ("hosts", "resolv.conf")
 
 
+_PACKAGE = Path(__file__).resolve().parents[1]
+
+
 @functools.cache
-def binds(network: bool) -> tuple[tuple[str, str], ...]:
-    """(host path, path inside) of everything that is bound read-only; parents come before what lies below them."""
-    found = {path: path for path in (*_usr(), *_etc(network), *_interpreter())}
-    return tuple(sorted((source, target) for target, source in found.items()))
+def binds(network: bool) -> tuple[tuple[str | None, str], ...]:
+    """(host path, path inside) of everything that is bound read-only, parents before what lies below them.
+
+    No host path stands for an empty folder: over the repository, should it lie within something that is bound.
+    """
+    found: dict[str, str | None] = {path: path for path in (*_usr(), *_etc(network), *_interpreter())}
+    repository = _PACKAGE.parents[2]
+    if _PACKAGE.parts[-3:-1] == ("workflow", "scripts") and any(map(repository.is_relative_to, found)):
+        found[str(repository)] = None
+    return tuple((source, path) for path, source in sorted(found.items()))
 
 
 @functools.cache

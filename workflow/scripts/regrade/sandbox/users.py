@@ -14,10 +14,9 @@ NUMBERS = range(60706, 61184)
 
 def can_drop() -> bool:
     """Whether this process is root with other user numbers to drop to."""
-    return os.geteuid() == 0 and any(
-        first <= NUMBERS[0] and NUMBERS[-1] < first + count
-        for first, _, count in (map(int, line.split()) for line in Path("/proc/self/uid_map").open())
-    )
+    ranges = [list(map(int, line.split())) for line in Path("/proc/self/uid_map").read_text().splitlines()]
+    covered = any(first <= NUMBERS[0] and NUMBERS[-1] < first + count for first, _, count in ranges)
+    return os.geteuid() == 0 and covered
 
 
 @contextlib.contextmanager
@@ -34,8 +33,7 @@ def reserve() -> Iterator[int | None]:
 
 
 def _take(holder: socket.socket) -> int:
-    first = os.getpid() % len(NUMBERS)
-    for number in (*NUMBERS[first:], *NUMBERS[:first]):
+    for number in NUMBERS:
         try:
             holder.bind(f"\0regrade-sandbox-user-{number}")
         except OSError:

@@ -17,6 +17,7 @@ import struct
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 CONNECTION = "REGRADE_BROKER"
@@ -60,11 +61,10 @@ def call_many(
     A call that raises fails alone; when the process ends, the calls that are left fail. Raises only for a
     grader's own mistakes.
     """
-    path = os.fspath(path)
-    if os.path.isabs(path) or ".." in path.split("/"):
+    if Path(path).is_absolute() or ".." in Path(path).parts:
         raise ValueError(f"path is {path!r}, expected one inside the workspace, relative to it")
     order = {
-        "path": path,
+        "path": str(path),
         "function": function,
         "calls": [list(arguments) for arguments in calls],
         "seconds": seconds,
@@ -72,7 +72,7 @@ def call_many(
     }
     content = json.dumps(order, allow_nan=False).encode()
     if len(content) > LARGEST:
-        raise ValueError(f"the arguments are {len(content)} bytes of JSON, expected at most {LARGEST}: make two batches")
+        raise ValueError(f"the arguments are {len(content)} bytes of JSON, expected at most {LARGEST}: use two batches")
     answer = _ask(content)
     if "refused" in answer:
         raise RuntimeError(f"agent code could not be run: {answer['refused']}")
