@@ -1,6 +1,6 @@
 """Stage `checks`: all gates over a set's tasks.
 
-    python -m regrade.gates SPEC OUTPUT JOBS      SPEC is JSON: {"title", "tasks": folders, "sandbox"} (plan.checks_spec)
+    python -m regrade.gates SPEC OUTPUT JOBS    SPEC is JSON: {"title", "tasks": folders, "sandbox"} (plan.checks_spec)
 
 Writes the page and ends well whatever the findings: they are data.
 """
