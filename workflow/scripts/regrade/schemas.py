@@ -48,7 +48,15 @@ def errors(name: str, value: Any) -> Iterator["ValidationError"]:
         found = list(Draft202012Validator(schema(name)).iter_errors(value))
         found.sort(key=lambda error: [str(part) for part in error.path])
         # Only the quick one minds a line end behind what `$` closes in a pattern.
-        yield from found or [ValidationError(error.message, path=error.path[1:], instance=error.value)]
+        yield from found or [
+            ValidationError(
+                error.message,
+                validator=error.rule,
+                path=error.path[1:],
+                instance=error.value,
+                schema=error.definition,
+            )
+        ]
 
 
 def faults(name: str, value: Any, source: str) -> list[Fault]:
