@@ -5,6 +5,6 @@ outcome = sandbox.run(sandbox.Command(["python", "-I", "/workspace/verify.py"], 
 """
 
 from regrade.sandbox.command import Command, Limits, Mode, Mount, Outcome
-from regrade.sandbox.run import available, run
+from regrade.sandbox.running import available, run
 
 __all__ = ["Command", "Limits", "Mode", "Mount", "Outcome", "available", "run"]

@@ -84,9 +84,14 @@ def bounds(command: Command, uid: int | None) -> list[str]:
     return [*held, "own user" if uid is not None else "user namespace"]
 
 
+def last_line(text: str) -> str:
+    """What a program that failed said last."""
+    return text.strip().splitlines()[-1] if text.strip() else "it ended without a word"
+
+
 def explain(stderr: str) -> str:
     """One sentence for bubblewrap's own complaint."""
-    complaint = stderr.strip().splitlines()[-1] if stderr.strip() else "it ended without a word"
+    complaint = last_line(stderr)
     sentence = f"bubblewrap cannot make a sandbox here: {complaint.removeprefix('bwrap: ')}"
     for setting, forbidding in _USER_NAMESPACES.items():
         if os.geteuid() and Path(setting).exists() and Path(setting).read_text().strip() == forbidding:
@@ -169,10 +174,7 @@ def _parents(target: str, made: set[str]) -> Iterator[str]:
 
 
 def _source(mount: Mount, uid: int | None) -> Path:
-    try:
-        source = mount.source.resolve(strict=True)
-    except OSError as error:
-        raise SandboxError(f"{mount.source}: cannot be mounted at {mount.target}: {error.strerror}") from error
+    source = mount.resolve()
     mode = source.stat().st_mode
     needed = 0o005 if stat.S_ISDIR(mode) else 0o004
     if uid is not None and not mount.writable and mode & needed != needed:

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from regrade.errors import SandboxError
+
 Mode = Literal["bubblewrap", "none"]
 
 
@@ -16,8 +18,10 @@ class Limits:
     cpu_s: float | None = None
     memory_mb: int | None = None
     processes: int | None = None
+    """Threads count too."""
     disk_mb: int | None = None
-    """What the writable mounts may grow by; no single file may be larger either."""
+    """What the writable mounts may grow by; no single file may be larger either. /tmp (at most 256 MiB) and /dev/shm
+    (at most 64) are apart, in memory."""
     output_kb: int = 256
     """Kept of stdout and of stderr each: the head, the tail, and between them how much is missing."""
 
@@ -33,6 +37,14 @@ class Mount:
     source: Path
     target: str
     writable: bool = False
+
+    def resolve(self) -> Path:
+        """The source without links. Raises SandboxError if it does not exist."""
+        try:
+            return self.source.resolve(strict=True)
+        except (OSError, RuntimeError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            raise SandboxError(f"{self.source}: cannot be mounted at {self.target}: {reason}") from error
 
 
 @dataclass(frozen=True)

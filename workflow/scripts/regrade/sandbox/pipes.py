@@ -12,11 +12,11 @@ _PIECE = 1 << 16
 
 
 class Pipes:
-    """The reading ends of a process's pipes, by name, and what came out of each."""
+    """The reading ends of a process's pipes, by name, and of what came out of each as many bytes as its limit says."""
 
-    def __init__(self, descriptors: dict[str, int], limit: int) -> None:
+    def __init__(self, descriptors: dict[str, int], limits: dict[str, int]) -> None:
         self._names = {descriptor: name for name, descriptor in descriptors.items()}
-        self._outputs = {name: Output(limit) for name in descriptors}
+        self._outputs = {name: Output(limits[name]) for name in descriptors}
         self._poll = select.poll()
         for descriptor in self._names:
             os.set_blocking(descriptor, False)

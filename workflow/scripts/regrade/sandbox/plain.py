@@ -27,7 +27,8 @@ def run(command: Command) -> Outcome:
     started = time.monotonic()
     with ExitStack() as stack:
         reading, writing = _pipes(stack)
-        pipes = Pipes(reading, command.limits.output_kb * 1024)
+        kept = command.limits.output_kb * 1024
+        pipes = Pipes(reading, {"stdout": kept, "stderr": kept})
         try:
             process = subprocess.Popen(
                 words,
@@ -40,8 +41,12 @@ def run(command: Command) -> Outcome:
                 start_new_session=True,
                 preexec_fn=lambda: _bound(command.limits),
             )
+        except FileNotFoundError as error:
+            if error.filename != words[0]:
+                raise SandboxError(f"working folder {command.cwd}: cannot be entered: {error.strerror}") from error
+            return _not_started(command.limits, 127, f"{words[0]}: not found\n")
         except OSError as error:
-            raise SandboxError(f"{words[0]}: cannot be started in {command.cwd}: {error.strerror}") from error
+            return _not_started(command.limits, 126, f"{words[0]}: {error.strerror}\n")
         late = pipes.drain(process, command.limits.wall_s, lambda: _kill_group(process.pid))
         _kill_group(process.pid)
     code = process.returncode
@@ -55,6 +60,11 @@ def run(command: Command) -> Outcome:
         stderr=pipes.value("stderr"),
         bounds=_bounds(command.limits),
     )
+
+
+def _not_started(limits: Limits, exit_code: int, stderr: str) -> Outcome:
+    """A program that cannot be started is a failed command, as in a shell."""
+    return Outcome(exit_code, None, None, 0.0, 0.0, b"", stderr.encode(), _bounds(limits))
 
 
 def _pipes(stack: ExitStack) -> tuple[dict[str, int], dict[str, int]]:
@@ -73,7 +83,7 @@ def _on_host(word: str, mounts: list[Mount]) -> str:
     path = PurePosixPath(word)
     for mount in sorted(mounts, key=lambda mount: len(mount.target), reverse=True):
         if path.is_relative_to(mount.target):
-            return str(mount.source.resolve() / path.relative_to(mount.target))
+            return str(mount.resolve() / path.relative_to(mount.target))
     return word
 
 

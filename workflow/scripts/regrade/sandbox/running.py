@@ -17,13 +17,16 @@ from regrade.sandbox.pipes import Pipes
 GRACE_S = 5.0
 """How much longer than the wall limit the supervisor may take before its sandbox is killed from outside."""
 
+REPORT_BYTES = 1 << 16
+"""More than the few lines that bubblewrap and the supervisor write."""
+
 
 def run(command: Command) -> Outcome:
     """Run a command until it ends or a limit ends it; none of its processes is left then.
 
     Raises SandboxError if the sandbox cannot start.
     """
-    writable = [mount.source.resolve() for mount in command.mounts if mount.writable]
+    writable = [mount.resolve() for mount in command.mounts if mount.writable]
     with users.reserve() if command.mode == "bubblewrap" else nullcontext() as uid:
         try:
             for folder in writable:
@@ -48,7 +51,8 @@ def _run(command: Command, uid: int | None) -> Outcome:
     with ExitStack() as stack:
         reading, writing = _pipes(stack, uid)
         words, inherited = bubblewrap.words(stack, command, uid, writing["report"])
-        pipes = Pipes(reading, command.limits.output_kb * 1024)
+        kept = command.limits.output_kb * 1024
+        pipes = Pipes(reading, {"stdout": kept, "stderr": kept, "report": REPORT_BYTES})
         process = subprocess.Popen(
             words,
             stdin=stack.enter_context(sealed(command.stdin)),
@@ -86,8 +90,8 @@ def _kill(process: "subprocess.Popen[bytes]", pipes: Pipes) -> None:
 
 def _report(pipes: Pipes) -> dict[str, Any]:
     report: dict[str, Any] = {}
-    for line in pipes.value("report").splitlines():
-        report |= json.loads(line)
+    for line in pipes.value("report").splitlines(keepends=True):
+        report |= json.loads(line) if line.endswith(b"\n") else {}
     return report
 
 
@@ -99,7 +103,7 @@ def _outcome(command: Command, uid: int | None, pipes: Pipes, late: bool) -> Out
     if "bad_cwd" in report:
         raise SandboxError(f"working folder {command.cwd}: cannot be entered in the sandbox: {report['bad_cwd']}")
     if "wall_s" not in report and not late:
-        raise SandboxError(f"the supervisor of a sandbox ended without a report: {last_words}")
+        raise SandboxError(f"the supervisor of a sandbox ended without a report: {bubblewrap.last_line(last_words)}")
     killed: dict[str, Any] = {
         "signal": signal.SIGKILL.value,
         "stopped_by": "wall",
