@@ -10,28 +10,16 @@ import hashlib
 import json
 import os
 from collections import defaultdict
-from dataclasses import dataclass
 from pathlib import Path
+
+from regrade_artifact import ArtifactFault, GradeResult, graded, is_integer, is_object, read_json
 
 ARTIFACT = "output/placement.json"
 INPUT = "cluster.json"
 INPUT_SHA256 = "fbfc891deee8529e1b95dc116e40d8d7d62a156baf921d3a5971434251d12ff8"
-REFERENCE = Path(__file__).resolve().parent / "reference_output.json"
+BEST = read_json(Path(__file__).parent, "reference_output.json")
 
 Item = dict[str, object]
-
-
-@dataclass(frozen=True)
-class GradeResult:
-    """What a grader says: passed or not, a score from 0 to 1, and a sentence for people."""
-
-    passed: bool
-    score: float
-    detail: str
-
-
-class RefusedError(Exception):
-    """The artifact cannot be graded; the message becomes the detail."""
 
 
 class Cluster:
@@ -98,51 +86,17 @@ class Cluster:
         return total
 
 
-def read_text(path: Path) -> str:
-    """Return the artifact's text, or refuse one that is missing, no file, not UTF-8 or empty."""
-    if not os.path.exists(path):
-        raise RefusedError("output artifact not produced")
-    if not os.path.isfile(path):
-        raise RefusedError("output artifact failed to parse: it is not a regular file")
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise RefusedError(f"output artifact failed to parse: {error}") from None
-    if not text.strip():
-        raise RefusedError("output artifact is empty")
-    return text
-
-
-def make_object(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """Return the pairs as a dict; a repeated key is an error, not silently the last one."""
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("an object has the same key twice")
-    return found
-
-
-def refuse_constant(name: str) -> object:
-    """Refuse NaN and the infinities, which JSON does not have."""
-    raise ValueError(f"{name} is not JSON")
-
-
-def parse_answer(text: str, cluster: Cluster) -> tuple[int, dict[str, str]]:
+def check_answer(answer: object, cluster: Cluster) -> tuple[int, dict[str, str]]:
     """Return (total_cost, placement), or refuse what does not have the form that was asked for."""
-    try:
-        answer = json.loads(text, object_pairs_hook=make_object, parse_constant=refuse_constant)
-    except RecursionError:
-        raise RefusedError("output artifact failed to parse: nested too deeply") from None
-    except ValueError as error:
-        raise RefusedError(f"output artifact failed to parse: {error}") from None
-    if type(answer) is not dict or set(answer) != {"total_cost", "placement"}:
-        raise RefusedError("the artifact must be an object with the keys total_cost and placement and no other")
+    if not is_object(answer, {"total_cost", "placement"}):
+        raise ArtifactFault("the artifact must be an object with the keys total_cost and placement and no other")
     total, placement = answer["total_cost"], answer["placement"]
-    if type(total) is not int or type(placement) is not dict:
-        raise RefusedError("total_cost must be an integer and placement an object")
+    if not is_integer(total) or type(placement) is not dict:
+        raise ArtifactFault("total_cost must be an integer and placement an object")
     if set(placement) != set(cluster.jobs):
-        raise RefusedError("rule 1: placement must name every job and nothing else")
+        raise ArtifactFault("rule 1: placement must name every job and nothing else")
     if any(type(machine) is not str or machine not in cluster.machines for machine in placement.values()):
-        raise RefusedError("placement must give every job the id of a machine")
+        raise ArtifactFault("placement must give every job the id of a machine")
     return total, placement
 
 
@@ -151,7 +105,7 @@ def read_cluster(scratch_dir: Path) -> Cluster:
     path = scratch_dir / INPUT
     text = path.read_bytes() if os.path.isfile(path) else b""
     if hashlib.sha256(text).hexdigest() != INPUT_SHA256:
-        raise RefusedError(f"{INPUT} is not the file that the task came with")
+        raise ArtifactFault(f"{INPUT} is not the file that the task came with")
     return Cluster(text)
 
 
@@ -169,12 +123,9 @@ def compare(total: int, placement: dict[str, str], cluster: Cluster, least: int)
     return GradeResult(True, 1.0, "the placement is allowed and none is cheaper")
 
 
+@graded
 def grade(scratch_dir: Path) -> GradeResult:
     """Return the verdict on the artifact below scratch_dir; never raises for what an agent wrote."""
-    try:
-        cluster = read_cluster(Path(scratch_dir))
-        total, placement = parse_answer(read_text(Path(scratch_dir) / ARTIFACT), cluster)
-    except RefusedError as refusal:
-        return GradeResult(False, 0.0, str(refusal))
-    _, best = parse_answer(REFERENCE.read_text(encoding="utf-8"), cluster)
-    return compare(total, placement, cluster, cluster.price(best))
+    cluster = read_cluster(scratch_dir)
+    total, placement = check_answer(read_json(scratch_dir, ARTIFACT), cluster)
+    return compare(total, placement, cluster, cluster.price(BEST["placement"]))

@@ -1,41 +1,24 @@
 """Grades output/stock.csv row by row against the reference beside this file."""
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
 
+from regrade_artifact import ArtifactFault, GradeResult, graded, read_text
+
 ARTIFACT = "output/stock.csv"
+KNOWN = read_text(Path(__file__).parent, "reference_output.csv")
 HEADER = ["sku", "on_hand", "refused"]
 NUMBER = re.compile(r"0|[1-9][0-9]*")
 
 
-@dataclass(frozen=True)
-class GradeResult:
-    passed: bool
-    score: float
-    detail: str
-
-
+@graded
 def grade(scratch_dir: Path) -> GradeResult:
-    known = _rows(Path(__file__).with_name("reference_output.csv").read_text(encoding="utf-8"))
-    try:
-        artifact = Path(scratch_dir) / ARTIFACT
-        if not artifact.exists():
-            return _fail("output artifact not produced")
-        text = artifact.read_bytes().decode("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        return _fail(f"output artifact failed to parse: {type(error).__name__}")
-    if not text.strip():
-        return _fail("output artifact is empty")
-    given = _rows(text)
+    known = _rows(KNOWN)
+    given = _rows(read_text(scratch_dir, ARTIFACT))
     problem = _find_problem(given, known)
     if problem:
-        return _fail(problem)
+        raise ArtifactFault(problem)
     return _compare(given[1:], known[1:])
-
-
-def _fail(detail: str) -> GradeResult:
-    return GradeResult(False, 0.0, detail)
 
 
 def _rows(text: str) -> list[list[str]]:

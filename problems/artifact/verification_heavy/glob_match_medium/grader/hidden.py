@@ -1,13 +1,12 @@
 """Grades output/glob_match.py by calls in a second sandbox; what is right comes from the matcher in this file."""
 
-import ast
 import hashlib
 import random
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from regrade_agent import call_many
+from regrade_artifact import GradeResult, graded, read_python
 
 INSTANCE_ID = "verification_heavy__glob_match_medium"
 ARTIFACT = "output/glob_match.py"
@@ -184,17 +183,9 @@ SLOW = [
 ]
 
 
-@dataclass(frozen=True)
-class GradeResult:
-    passed: bool
-    score: float
-    detail: str
-
-
+@graded
 def grade(scratch_dir: Path) -> GradeResult:
-    problem = _read_problem(Path(scratch_dir) / ARTIFACT)
-    if problem:
-        return GradeResult(False, 0.0, problem)
+    read_python(scratch_dir, ARTIFACT)
     cases = FIXED + _random_cases() + SLOW
     replies = call_many(ARTIFACT, FUNCTION, [[pattern, path] for _, pattern, path in cases], seconds=SECONDS)
     wrong = [
@@ -205,20 +196,6 @@ def grade(scratch_dir: Path) -> GradeResult:
     if not wrong:
         return GradeResult(True, 1.0, f"all {len(cases)} pairs right")
     return GradeResult(False, (len(cases) - len(wrong)) / len(cases), _describe(wrong, len(cases)))
-
-
-def _read_problem(artifact: Path) -> str:
-    try:
-        if not artifact.exists():
-            return "output artifact not produced"
-        text = artifact.read_bytes().decode("utf-8-sig")
-        if not text.strip():
-            return "output artifact is empty"
-        ast.parse(text)
-    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        reason = ascii(error.strerror if isinstance(error, OSError) else str(error))
-        return f"output artifact failed to parse: {type(error).__name__} {reason[:200]}"
-    return ""
 
 
 def _describe(wrong: list, total: int) -> str:

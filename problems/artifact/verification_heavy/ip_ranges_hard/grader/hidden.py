@@ -1,12 +1,11 @@
 """Grades output/ip_ranges.py by calls in a second sandbox; what is right comes from the compiler in this file."""
 
-import ast
 import hashlib
 import random
-from dataclasses import dataclass
 from pathlib import Path
 
 from regrade_agent import call_many
+from regrade_artifact import GradeResult, graded, read_python
 
 INSTANCE_ID = "verification_heavy__ip_ranges_hard"
 ARTIFACT = "output/ip_ranges.py"
@@ -125,17 +124,9 @@ FIXED: dict[str, list[list[str]]] = {
 }
 
 
-@dataclass(frozen=True)
-class GradeResult:
-    passed: bool
-    score: float
-    detail: str
-
-
+@graded
 def grade(scratch_dir: Path) -> GradeResult:
-    problem = _read_problem(Path(scratch_dir) / ARTIFACT)
-    if problem:
-        return GradeResult(False, 0.0, problem)
+    read_python(scratch_dir, ARTIFACT)
     cases = [(rule, lines) for rule, lists in FIXED.items() for lines in lists]
     cases += [("random lists", lines) for lines in _random_lists()]
     replies = call_many(ARTIFACT, FUNCTION, [[lines] for _, lines in cases], seconds=SECONDS)
@@ -147,20 +138,6 @@ def grade(scratch_dir: Path) -> GradeResult:
     if not wrong:
         return GradeResult(True, 1.0, f"all {len(cases)} lists right")
     return GradeResult(False, (len(cases) - len(wrong)) / len(cases), _describe(wrong, len(cases)))
-
-
-def _read_problem(artifact: Path) -> str:
-    try:
-        if not artifact.exists():
-            return "output artifact not produced"
-        text = artifact.read_bytes().decode("utf-8-sig")
-        if not text.strip():
-            return "output artifact is empty"
-        ast.parse(text)
-    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        reason = ascii(error.strerror if isinstance(error, OSError) else str(error))
-        return f"output artifact failed to parse: {type(error).__name__} {reason[:200]}"
-    return ""
 
 
 def _same(known, given) -> bool:
