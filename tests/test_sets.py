@@ -1,6 +1,7 @@
 """Set files: which lines they may have, and what is said about the others."""
 
 import pytest
+
 from regrade import sets
 from regrade.errors import FaultsError, RegradeError
 
@@ -131,3 +132,58 @@ def test_a_set_is_found_by_name(tmp_path):
     assert path == sets.path_of(tmp_path, "seed-v1")
     with pytest.raises(RegradeError, match="no set 'seed-v2'; did you mean 'seed-v1'"):
         sets.path_of(tmp_path, "seed-v2")
+
+
+PACKS = {"artifact": KNOWN["artifact"], "benchpack": ["smoke/one", "smoke/two", "sweep/one", "broken"]}
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("smoke", ["smoke/one", "smoke/two"]),
+        ("smoke/two", ["smoke/two"]),
+        ("benchpack:smoke", ["smoke/one", "smoke/two"]),
+        ("benchpack:smoke/one", ["smoke/one"]),
+        ("benchpack:smoke/*", ["smoke/one", "smoke/two"]),
+        ("benchpack:*", PACKS["benchpack"]),
+        ("broken", ["broken"]),
+    ],
+)
+def test_packs_and_cases_are_named(tmp_path, line, expected):
+    """A pack stands for its cases in their order, beside tasks of another format."""
+    path = write(tmp_path, f"enumeration__rooms_easy\n{line}\n")
+    pairs = [("artifact", "enumeration__rooms_easy"), *(("benchpack", name) for name in expected)]
+    assert pairs == sets.read_set(path, PACKS)
+
+
+@pytest.mark.parametrize(
+    ("line", "fragments"),
+    [
+        ("smoke/three", ["unknown id 'smoke/three'", "did you mean 'smoke/"]),
+        ("smok", ["unknown id 'smok'", "did you mean 'smoke'"]),
+        ("smoke/*", ["unknown id 'smoke/*'"]),
+        ("benchpack:smok/*", ["selects nothing", "'smoke'"]),
+        ("artifact:smoke", ["unknown id 'smoke'"]),
+        ("algorithmic", ["unknown id 'algorithmic'"]),
+        ("broken/one", ["the cases of 'broken' cannot be read"]),
+    ],
+)
+def test_a_pack_or_case_that_is_not_there_is_a_fault(tmp_path, line, fragments):
+    """A category is named by a selector alone; a pack whose manifest is broken is spoken of as such."""
+    [(_, message)] = faults_of(write(tmp_path, line), PACKS)
+    for fragment in fragments:
+        assert fragment in message
+
+
+def test_a_case_named_beside_its_pack_is_a_fault(tmp_path):
+    """The message has both lines."""
+    [(field, message)] = faults_of(write(tmp_path, "smoke/two\nsmoke\n"), PACKS)
+    assert ("line 2", "'smoke' repeats 'smoke/two' (line 1), expected each id once") == (field, message)
+
+
+def test_a_pack_with_the_name_of_a_task_needs_its_format(tmp_path):
+    """An id that is a task's and a pack's is a fault until it is written with its format."""
+    known = {"artifact": ["a__b"], "benchpack": ["a__b/c"]}
+    [(_, message)] = faults_of(write(tmp_path, "a__b"), known)
+    assert "expected artifact:a__b or benchpack:a__b" in message
+    assert [("benchpack", "a__b/c")] == sets.read_set(write(tmp_path, "benchpack:a__b"), known)

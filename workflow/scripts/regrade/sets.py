@@ -16,8 +16,14 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 Known = Mapping[str, Collection[str]]
 """Every id that exists, in order, by format."""
 
-COLLECTION_OF: dict[str, Callable[[str], str]] = {"artifact": lambda identifier: identifier.split("__", 1)[0]}
+COLLECTION_OF: dict[str, Callable[[str], str]] = {
+    "artifact": lambda identifier: identifier.split("__", 1)[0],
+    "benchpack": lambda identifier: identifier.split("/", 1)[0],
+}
 """What an id belongs to, by format: the part that `format:collection/*` names."""
+
+NAMED_WHOLE = ("benchpack",)
+"""Formats whose collections may stand on a line by their bare names, for all that is in them."""
 
 
 class _Line(NamedTuple):
@@ -39,6 +45,7 @@ def read_set(path: Path, known: Known) -> list[tuple[str, str]]:
 
     Raises FaultsError for every line that names nothing, something unknown, or something named before.
     """
+    known = {kind: dict.fromkeys(ids) for kind, ids in known.items()}
     faults = list(_faults_of_name(path))
     chosen: dict[tuple[str, str], int] = {}
     for line in _lines(path):
@@ -89,13 +96,21 @@ def _resolve(words: str, known: Known) -> tuple[list[tuple[str, str]], str | Non
     if colon and rest.endswith("*"):
         return _select(prefix, rest, known[prefix])
     name = rest if colon else words
-    found = [(kind, name) for kind in formats if name in known[kind]]
+    found = {kind: ids for kind in formats if (ids := _named(kind, name, known[kind]))}
     if len(found) > 1:
-        choices = " or ".join(f"{kind}:{name}" for kind, _ in found)
+        choices = " or ".join(f"{kind}:{name}" for kind in found)
         return [], f"{name!r} is an id in several formats, expected {choices}"
     if not found:
-        return [], f"unknown id {name!r}{_instead(name, [known[kind] for kind in formats])}"
-    return found, None
+        return [], f"unknown id {name!r}{_instead(name, {kind: known[kind] for kind in formats})}"
+    return [(kind, identifier) for kind, ids in found.items() for identifier in ids], None
+
+
+def _named(kind: str, name: str, ids: Collection[str]) -> list[str]:
+    """The ids of one format that a name stands for: itself, or all of a collection that may be named whole."""
+    if name in ids:
+        return [name]
+    of = COLLECTION_OF[kind] if kind in NAMED_WHOLE else None
+    return [identifier for identifier in ids if of(identifier) == name] if of else []
 
 
 def _select(kind: str, selector: str, ids: Collection[str]) -> tuple[list[tuple[str, str]], str | None]:
@@ -110,11 +125,16 @@ def _select(kind: str, selector: str, ids: Collection[str]) -> tuple[list[tuple[
     return found, None
 
 
-def _instead(name: str, ids: list[Collection[str]]) -> str:
-    every = [identifier for part in ids for identifier in part]
-    hint = nearest(name, every)
+def _instead(name: str, known: Known) -> str:
+    """What may have been meant in place of a name that nothing bears."""
     if len(name.split()) > 1:
         return ", expected one id a line"
+    whole = {COLLECTION_OF[kind](identifier) for kind in NAMED_WHOLE for identifier in known.get(kind, ())}
+    pack = name.split("/", 1)[0]
+    if pack != name and any(pack in known[kind] for kind in NAMED_WHOLE if kind in known):
+        return f": the cases of {pack!r} cannot be read, look at it with regrade check"
+    every = [identifier for ids in known.values() for identifier in ids]
+    hint = nearest(name, [*whole, *every])
     return hint or f", expected one of the {len(every)} ids that there are"
 
 

@@ -1,4 +1,4 @@
-"""Look for faults in tasks and sets. Prints a line for each: path: field: message. Warnings alone end with 0."""
+"""Look for faults in tasks, packs and sets. Prints a line for each: path: field: message. Warnings alone end with 0."""
 
 import argparse
 import os
@@ -6,80 +6,105 @@ import sys
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
+from typing import NamedTuple
 
 from regrade import sets
 from regrade.errors import Fault, FaultsError, UsageError
 from regrade.files import to_json
-from regrade.formats import artifact
+from regrade.formats import artifact, benchpack
 from regrade.formats.artifact.check import check_task
 from regrade.formats.artifact.load import load_folders
 from regrade.formats.artifact.task import MANIFEST, absolute
+from regrade.formats.benchpack.check import check_pack
+from regrade.formats.benchpack.pack import MANIFEST as PACK_MANIFEST
 
 SKIPPED = {"__pycache__", "node_modules", "results"}
 """Folders that are not searched, beside hidden ones."""
+
+
+class _Found(NamedTuple):
+    """What there is to check: folders of tasks, folders of packs, files of sets."""
+
+    tasks: list[Path]
+    packs: list[Path]
+    sets: list[Path]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command line."""
     parser.add_argument(
         "paths", type=Path, nargs="+", metavar="PATH",
-        help="a task's folder or task.yaml, a set (*.txt), or a folder with such below it",
+        help="a task's or pack's folder or manifest, a set (*.txt), or a folder with such below it",
     )  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print each fault as a JSON object")
     parser.add_argument(
         "--tasks-dir", type=Path, default=Path("problems/artifact"), metavar="DIR",
         help="where the tasks lie that a set names (default: %(default)s)",
     )  # fmt: skip
+    parser.add_argument(
+        "--packs-dir", type=Path, default=Path("benchpacks"), metavar="DIR",
+        help="where the packs lie that a set names (default: %(default)s)",
+    )  # fmt: skip
 
 
 def run(args: argparse.Namespace) -> int:
     """Exit code 0, or 1 if there is any fault. Raises UsageError for a path that holds nothing to check."""
-    folders, set_files = _gather(args.paths)
-    faults = [*_check_tasks(folders), *_check_sets(set_files, args.tasks_dir)]
+    found = _gather(args.paths)
+    faults = [
+        *_check_tasks(found.tasks),
+        *_check_packs(found.packs),
+        *_check_sets(found.sets, args.tasks_dir, args.packs_dir),
+    ]
     for fault in faults:
         print(to_json(asdict(fault)) if args.json else fault)
     severe = sum(fault.severity == "fault" for fault in faults)
-    counts = f"{len(folders)} tasks, {len(set_files)} sets, {severe} faults, {len(faults) - severe} warnings"
-    print(f"checked: {counts}", file=sys.stderr)
+    packs = f"{len(found.packs)} packs, " if found.packs else ""
+    counts = f"{len(found.tasks)} tasks, {packs}{len(found.sets)} sets"
+    print(f"checked: {counts}, {severe} faults, {len(faults) - severe} warnings", file=sys.stderr)
     return 1 if severe else 0
 
 
-def _gather(paths: list[Path]) -> tuple[list[Path], list[Path]]:
-    """The task folders and set files that the paths name or hold, each once."""
-    folders: dict[Path, Path] = {}
-    set_files: dict[Path, Path] = {}
+def _gather(paths: list[Path]) -> _Found:
+    """What the paths name or hold, each once."""
+    kinds: tuple[dict[Path, Path], ...] = ({}, {}, {})
     for path in paths:
-        tasks, texts = _look(path)
-        if not tasks and not texts:
-            raise UsageError(f"No matching tasks: {path} holds no {MANIFEST} and no set")
-        folders |= {absolute(folder): folder for folder in tasks}
-        set_files |= {absolute(file): file for file in texts}
-    return list(folders.values()), list(set_files.values())
+        found = _look(path)
+        if not any(found):
+            raise UsageError(f"No matching tasks: {path} holds no {MANIFEST}, no {PACK_MANIFEST} and no set")
+        for kind, items in zip(kinds, found, strict=True):
+            kind |= {absolute(item): item for item in items}
+    return _Found(*(list(kind.values()) for kind in kinds))
 
 
-def _look(path: Path) -> tuple[list[Path], list[Path]]:
+def _look(path: Path) -> _Found:
     if path.is_dir():
-        found = list(_search(path))
-        return [item for item in found if item.suffix != ".txt"], [item for item in found if item.suffix == ".txt"]
+        return _search(path)
     if not path.exists():
-        raise UsageError(f"{path}: does not exist, expected a task, a set, or a folder of them")
+        raise UsageError(f"{path}: does not exist, expected a task, a pack, a set, or a folder of them")
     if path.name == MANIFEST:
-        return [path.parent], []
+        return _Found([path.parent], [], [])
+    if path.name == PACK_MANIFEST:
+        return _Found([], [path.parent], [])
     if path.suffix == ".txt":
-        return [], [path]
-    raise UsageError(f"{path}: is neither a {MANIFEST} nor a set (*.txt)")
+        return _Found([], [], [path])
+    raise UsageError(f"{path}: is neither a {MANIFEST} nor a {PACK_MANIFEST} nor a set (*.txt)")
 
 
-def _search(root: Path) -> Iterator[Path]:
-    """Task folders and set files below a folder. A folder with a grader is a task, also without a manifest."""
+def _search(root: Path) -> _Found:
+    """What lies in a folder. One with a grader is a task, also without a manifest; nothing is sought inside a pack."""
+    found = _Found([], [], [])
     for place, folders, names in os.walk(root):
         folder = Path(place)
-        if MANIFEST in names or (folder / "grader" / "hidden.py").exists():
+        if PACK_MANIFEST in names:
             folders.clear()
-            yield folder
+            found.packs.append(folder)
+        elif MANIFEST in names or (folder / "grader" / "hidden.py").exists():
+            folders.clear()
+            found.tasks.append(folder)
         elif folder.resolve().name == "sets":
-            yield from (folder / name for name in sorted(names) if name.endswith(".txt"))
+            found.sets.extend(folder / name for name in sorted(names) if name.endswith(".txt"))
         folders[:] = sorted(name for name in folders if name not in SKIPPED and not name.startswith("."))
+    return found
 
 
 def _check_tasks(folders: list[Path]) -> Iterator[Fault]:
@@ -94,8 +119,22 @@ def _check_tasks(folders: list[Path]) -> Iterator[Fault]:
             yield from check_task(task)
 
 
-def _check_sets(set_files: list[Path], tasks_dir: Path) -> Iterator[Fault]:
-    known = {"artifact": list(artifact.discover(tasks_dir))} if set_files else {}
+def _check_packs(folders: list[Path]) -> Iterator[Fault]:
+    """Faults of packs, and what is to be said about sound ones. Ids must differ among packs with one folder above."""
+    trees: dict[Path, list[Path]] = {}
+    for folder in folders:
+        trees.setdefault(absolute(folder).parent, []).append(folder)
+    for tree in trees.values():
+        loaded = benchpack.load_folders(tree)
+        yield from loaded.all_faults()
+        for pack in loaded.packs.values():
+            yield from check_pack(pack)
+
+
+def _check_sets(set_files: list[Path], tasks_dir: Path, packs_dir: Path) -> Iterator[Fault]:
+    if not set_files:
+        return
+    known = {"artifact": list(artifact.discover(tasks_dir)), "benchpack": benchpack.load_all(packs_dir).ids}
     for path in set_files:
         try:
             sets.read_set(path, known)

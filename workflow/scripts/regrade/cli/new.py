@@ -1,4 +1,4 @@
-"""Write the skeleton of a task: a small one that works, to be changed into yours piece by piece."""
+"""Write the skeleton of a task or a pack: a small one that works, to be changed into yours piece by piece."""
 
 import argparse
 import shutil
@@ -9,37 +9,56 @@ from string import Template
 from regrade.config import CATEGORIES
 from regrade.errors import RegradeError, UsageError
 from regrade.formats.artifact.manifest import ID
+from regrade.formats.benchpack.manifest import ID as PACK_ID
 from regrade.nearest import nearest
 
 SKELETON = Path(__file__).parents[1] / "skeleton"
 _ENDING = ".template"
+PLACES = {"artifact": Path("problems/artifact"), "benchpack": Path("benchpacks")}
+"""Where tasks of each format lie."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command line."""
-    parser.add_argument("format", choices=["artifact"], metavar="FORMAT", help="artifact")
-    parser.add_argument("name", metavar="NAME", help="category__slug or category/slug")
-    parser.add_argument(
-        "--dir", type=Path, default=Path("problems/artifact"), help="the folder of tasks (default: %(default)s)"
-    )
+    parser.add_argument("format", choices=PLACES, metavar="FORMAT", help=" or ".join(PLACES))
+    parser.add_argument("name", metavar="NAME", help="category__slug or category/slug; a pack's id")
+    default = ", ".join(f"{place} for {name}" for name, place in PLACES.items())
+    parser.add_argument("--dir", type=Path, help=f"the folder of tasks or packs (default: {default})")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Exit code 0; 1 if there is such a task; 2 for a name that cannot be one."""
-    category, slug = _parts(args.name)
-    folder = args.dir / category / slug
+    """Exit code 0; 1 if there is such a task or pack; 2 for a name that cannot be one."""
+    make = {"artifact": _artifact, "benchpack": _benchpack}[args.format]
+    make(args.name, args.dir or PLACES[args.format])
+    return 0
+
+
+def _artifact(name: str, tasks_dir: Path) -> None:
+    category, slug = _parts(name)
+    folder = tasks_dir / category / slug
+    _make("artifact", folder, {"instance_id": f"{category}__{slug}", "category": category})
+    for gate in ("positive", "negative"):
+        print(f"  regrade graders --{gate} --tasks-dir {tasks_dir} --filter {category}__{slug}")
+    print(f"and name {category}__{slug} in a set, sets/<name>.txt.")
+
+
+def _benchpack(name: str, packs_dir: Path) -> None:
+    if not PACK_ID.fullmatch(name):
+        raise UsageError(f"NAME: is {name!r}, expected letters, digits, _ and -, with no _ or - in front")
+    _make("benchpack", packs_dir / name, {"pack": name})
+    print(f"and name {name}, or one of its cases such as {name}/capital, in a set, sets/<name>.txt.")
+
+
+def _make(skeleton: str, folder: Path, words: dict[str, str]) -> None:
+    """Write a skeleton and say what to do with it. Raises RegradeError if something is there or nothing can be."""
     if folder.exists():
         raise RegradeError(f"{folder}: exists already, expected a name that is free")
     try:
-        _write(SKELETON / args.format, folder, {"instance_id": f"{category}__{slug}", "category": category})
+        _write(SKELETON / skeleton, folder, words)
     except OSError as error:
         raise RegradeError(f"{folder}: cannot be written: {error.strerror or error}") from error
     print(folder)
     print("It works as it stands. Change the files, then try them:", f"  regrade check {folder}", sep="\n")
-    for gate in ("positive", "negative"):
-        print(f"  regrade graders --{gate} --tasks-dir {args.dir} --filter {category}__{slug}")
-    print(f"and name {category}__{slug} in a set, sets/<name>.txt.")
-    return 0
 
 
 def _parts(name: str) -> tuple[str, str]:
@@ -59,7 +78,7 @@ def _write(skeleton: Path, folder: Path, words: dict[str, str]) -> None:
     try:
         for source in sorted(skeleton.rglob(f"*{_ENDING}")):
             target = temporary / source.relative_to(skeleton).with_suffix("")
-            target.parent.mkdir(exist_ok=True)
+            target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(Template(source.read_text()).substitute(words))
         temporary.chmod(0o755)
         temporary.rename(folder)
