@@ -9,7 +9,7 @@ BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: run test check format doctor lock clean \
+.PHONY: run test check format doctor lock clean benchmark \
 	check-graders check-graders-positive check-graders-negative check-graders-leaks
 
 run: .venv/runtime
@@ -53,6 +53,11 @@ check-graders-negative: .venv/runtime
 
 check-graders-leaks: .venv/runtime
 	$(BIN)/regrade graders --leaks --tasks-dir $(TASKS)
+
+# Figures for docs/performance.md; by hand, on a machine that does nothing else.
+benchmark: .venv/test
+	$(BIN)/python benchmarks/overheads.py
+	$(BIN)/python benchmarks/measuring.py
 
 doctor: .venv/runtime
 	$(BIN)/regrade doctor
