@@ -43,7 +43,7 @@ def test_whole_entry() -> None:
         ({"base_url": None}, "a.base_url: is None: None is not of type 'string'"),
         ({"base_url": "127.0.0.1:8000"}, "a.base_url: is '127.0.0.1:8000', expected http://HOST[:PORT]/PATH"),
         ({"base_url": "http://h:99999/v1"}, "a.base_url: is 'http://h:99999/v1', expected http://HOST[:PORT]/PATH"),
-        ({"adapter": "other"}, "a.adapter: is 'other': 'other' is not one of ['openai-chat']"),
+        ({"adapter": "other"}, "a.adapter: is 'other': 'other' is not one of ['openai-chat', 'ollama-generate']"),
         ({"stream": "yes"}, "a.stream: is 'yes': 'yes' is not of type 'boolean'"),
         ({"stream_usage": True}, "a.stream_usage: is True: True is not one of ['include', 'omit']"),
         ({"read_timeout_s": 0}, "a.read_timeout_s: is 0: 0 is less than or equal to the minimum of 0"),

@@ -5,17 +5,16 @@ import contextlib
 import copy
 import dataclasses
 import logging
-import os
 import time
 import weakref
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from regrade.errors import RegradeError
 from regrade.models import message, openai_chat
 from regrade.models.backoff import wait_before_retry
 from regrade.models.connection import Connection
+from regrade.models.keys import read_key
 from regrade.models.types import ChatRequest, ChatResponse, ModelConfig, ProviderError, Timing, Usage
 from regrade.models.usage import prompt_warnings
 from regrade.store import Store, request_digest
@@ -31,25 +30,11 @@ async def open_client(model: ModelConfig, store: Store, threads: int = 1) -> Asy
 
     `threads` are those of an embedded model, which starts when the first answer is missing in the store.
     """
-    client = Client(model, store, _read_key(model) if store.mode != "only" else None, threads)
+    client = Client(model, store, read_key(model) if store.mode != "only" else None, threads)
     try:
         yield client
     finally:
         await client.close()
-
-
-def _read_key(model: ModelConfig) -> str | None:
-    if model.api_key_env is None:
-        return None
-    key = os.environ.get(model.api_key_env, "").strip()
-    if not key:
-        raise RegradeError(
-            f"model {model.name}: the environment variable {model.api_key_env}, which api_key_env names, is not set: "
-            f"put the API key into it (export {model.api_key_env}=...) or take api_key_env out of config/models.yaml"
-        )
-    if not key.isascii() or not key.isprintable():
-        raise RegradeError(f"model {model.name}: the key in {model.api_key_env} holds characters that no header can")
-    return key
 
 
 class Client:

@@ -24,7 +24,7 @@ def _beyond_the_schema(entry: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     url = entry.get("base_url")
     if "runtime" in entry and url is not None:
         yield "base_url", "stands beside runtime, expected only one of the two"
-    elif "runtime" not in entry and url is None:
+    elif "runtime" not in entry and url is None and entry.get("adapter") != "ollama-generate":
         yield "base_url", "is missing, expected the server's address such as http://127.0.0.1:8000/v1"
     elif url is not None and not _is_address(url):
         yield "base_url", f"is {url!r}, expected http://HOST[:PORT]/PATH or https://..."

@@ -190,7 +190,7 @@ class StreamedAnswer:
     def add(self, data: str) -> bool:
         """Take one event's data; True when it says that the stream is over."""
         self.raw.append(data)
-        for part in _parts(data):
+        for part in parts(data):
             if part == "[DONE]":
                 self._done = True
             else:
@@ -242,7 +242,7 @@ class StreamedAnswer:
         )
 
 
-def _parts(data: str) -> list[str]:
+def parts(data: str) -> list[str]:
     """The events in a data field: several, if a server left out the blank lines between them."""
     lines = [line for line in data.split("\n") if line.strip()]
     if len(lines) > 1:

@@ -1,0 +1,56 @@
+"""The record of a trial: one shape for every format; docs/data_files.md explains each field."""
+
+from typing import Any
+
+from regrade.plan import Trial
+
+SCHEMA_VERSION = 1
+_DIGESTS = ("task", "request", "work", "grader", "code")
+
+NOTHING: dict[str, Any] = {
+    "timing": dict.fromkeys(("wall_s", "ttft_s", "prefill_tps", "decode_tps", "total_tps")),
+    "tokens": dict.fromkeys(("prompt", "output", "cached_prompt", "reasoning")),
+    "turns": 0,
+    "cached": False,
+    "limits": {"max_code_runs": 0, "max_wall_seconds": 0, "enforced": False},
+    "finish_reason": None,
+    "warnings": [],
+}
+"""The outcome of a trial in which nothing was done."""
+
+
+def record(
+    trial: Trial, asked: dict[str, Any], outcome: dict[str, Any], grade: dict[str, Any], cost_usd: float | None
+) -> dict[str, Any]:
+    """One row, from how a trial went (`outcome`), its grade, and whom it asked (`asked`: model, harness)."""
+    task = trial.task
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "task": task.id,
+        "format": task.format,
+        "collection": task.collection,
+        "category": task.category,
+        "difficulty": task.difficulty,
+        "tags": list(task.tags),
+        "arm": trial.arm,
+        "model": asked["model"],
+        "harness": asked["harness"],
+        "repetition": trial.repetition,
+        "status": grade["status"],
+        "reason": grade["reason"] or None,
+        "message": grade["message"] or None,
+        "passed": grade["passed"],
+        "score": grade["score"],
+        "detail": grade["detail"],
+        "timing": outcome["timing"],
+        "tokens": outcome["tokens"],
+        "cost_usd": cost_usd,
+        "turns": outcome["turns"],
+        "cached": outcome["cached"],
+        "sandbox": grade["sandbox"] and {**grade["sandbox"], "in_process": grade["in_process"]},
+        "limits": outcome["limits"],
+        "digests": {name: grade["digests"].get(name) for name in _DIGESTS},
+        "finish_reason": outcome["finish_reason"],
+        "warnings": outcome["warnings"],
+        "earlier": grade["earlier"],
+    }
