@@ -6,11 +6,12 @@ OUTPUTS: results/checks/<set>.md
 
 
 def checks_spec(wildcards):
-    return as_json(or_stop(PLAN.checks_spec, wildcards.set))
+    return as_json(PLAN.artifact.checks_spec(wildcards.set, or_stop(PLAN.tasks_of_set, wildcards.set)))
 
 
 def checked_manifests(wildcards):
-    return [ancient(str(task.folder / "task.yaml")) for task in or_stop(PLAN.tasks_of_set, wildcards.set)]
+    tasks = or_stop(PLAN.tasks_of_set, wildcards.set)
+    return [ancient(str(task.source.folder / "task.yaml")) for task in tasks if task.format == "artifact"]
 
 
 rule checks:

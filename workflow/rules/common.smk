@@ -35,15 +35,15 @@ RESULTS = PLAN.results
 CONFIG = json.dumps(PLAN.config.to_value())
 
 
-def task_of(wildcards):
-    """The artifact task that a rule's wildcards name."""
-    return or_stop(PLAN.task, wildcards.collection, wildcards.case)
+def task_of(wildcards, format="artifact"):
+    """The task that a rule's wildcards name."""
+    return or_stop(PLAN.task, format, wildcards.collection, wildcards.case)
 
 
-def trial_of(wildcards):
-    """The trial that a rule's wildcards name."""
+def trial_of(wildcards, format="artifact"):
+    """The trial that a rule's wildcards name; a rule over all repetitions of a case means the first."""
     or_stop(PLAN.require_arm, wildcards.arm)
-    return Trial(task_of(wildcards), wildcards.arm, int(wildcards.repetition))
+    return Trial(task_of(wildcards, format), wildcards.arm, int(getattr(wildcards, "repetition", 1)))
 
 
 def as_json(specification):
@@ -53,16 +53,23 @@ def as_json(specification):
 
 wildcard_constraints:
     arm="[A-Za-z0-9][A-Za-z0-9._-]*",
-    collection="[a-z][a-z0-9_]*",
-    case="[a-z0-9_]+",
+    format="artifact|benchpack",
+    collection="[A-Za-z0-9][A-Za-z0-9_-]*",
+    case="[A-Za-z0-9_][A-Za-z0-9_-]*",
     repetition="[0-9][0-9][0-9]+",
     set="(?!(?:runs|checks|harbor|tasks|cache)/)[A-Za-z0-9][A-Za-z0-9._-]*",
 
 
 # One slot a model: how many trials ask it at once, whatever --cores says.
 MODEL_SLOTS = {}
+# What is measured has its model for itself.
+ALL_MODEL_SLOTS = {}
 for name, model in PLAN.config.models.items():
     resource = "model_" + "".join(letter if letter.isalnum() else "_" for letter in name)
     if resource not in workflow.global_resources:
         workflow.register_resource(resource, model.get("max_concurrency", 4))
+    slots = model.get("max_concurrency", 4)
     MODEL_SLOTS[resource] = lambda wildcards, name=name: int(PLAN.config.arms[wildcards.arm].get("model") == name)
+    ALL_MODEL_SLOTS[resource] = lambda wildcards, name=name, slots=slots: slots * int(
+        PLAN.config.arms[wildcards.arm].get("model") == name
+    )

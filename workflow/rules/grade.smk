@@ -7,11 +7,11 @@ OUTPUTS: results/runs/<arm>/artifact/<category>/grade/<slug>/rep-<NNN>.json
 
 def grader_of(wildcards):
     """The grader, by path alone: its folder counts by digest."""
-    return ancient(str(task_of(wildcards).grader))
+    return ancient(str(task_of(wildcards).source.grader))
 
 
 def grade_spec(wildcards):
-    return as_json(PLAN.grade_spec(trial_of(wildcards)))
+    return as_json(PLAN.artifact.grade_spec(trial_of(wildcards)))
 
 
 rule grade:

@@ -7,11 +7,11 @@ OUTPUTS: results/tasks/artifact/<category>/<slug>/inputs.json, and workspace/ be
 
 def manifest_of(wildcards):
     """The task's manifest, by path alone: what is in the folder counts by digest."""
-    return ancient(str(task_of(wildcards).folder / "task.yaml"))
+    return ancient(str(task_of(wildcards).source.folder / "task.yaml"))
 
 
 def inputs_spec(wildcards):
-    return as_json(PLAN.inputs_spec(task_of(wildcards)))
+    return as_json(PLAN.artifact.inputs_spec(task_of(wildcards)))
 
 
 rule inputs:

@@ -1,7 +1,7 @@
 """Grades to records: per run directory, and per set.
 
-REQUIRED INPUTS: results/runs/<arm>/artifact/<category>/grade/<slug>/rep-<NNN>.json of every trial
-OUTPUTS: results/runs/<arm>/artifact/<category>/run.jsonl, hardware.json; results/<set>/records.jsonl, records.csv
+REQUIRED INPUTS: results/runs/<arm>/<format>/<collection>/grade/<case>/rep-<NNN>.json of every trial
+OUTPUTS: results/runs/<arm>/<format>/<collection>/run.jsonl, hardware.json; results/<set>/records.jsonl, records.csv
 """
 
 
@@ -10,7 +10,7 @@ def grades(trials):
 
 
 def trials_of_run(wildcards):
-    return or_stop(PLAN.trials_of_run, wildcards.arm, wildcards.collection)
+    return or_stop(PLAN.trials_of_run, wildcards.arm, wildcards.format, wildcards.collection)
 
 
 def trials_of_set(wildcards):
@@ -26,24 +26,24 @@ def grades_of_set(wildcards):
 
 
 def run_records_spec(wildcards):
-    return as_json(PLAN.records_spec(trials_of_run(wildcards)))
+    return as_json(or_stop(PLAN.records_spec, trials_of_run(wildcards)))
 
 
 def set_records_spec(wildcards):
-    return as_json(PLAN.records_spec(trials_of_set(wildcards)))
+    return as_json(or_stop(PLAN.records_spec, trials_of_set(wildcards)))
 
 
 rule run_records:
-    """All records of one arm over one collection: results/runs/<arm>/artifact/<category>/run.jsonl."""
+    """All records of one arm over one collection: results/runs/<arm>/<format>/<collection>/run.jsonl."""
     input:
         grades_of_run,
     output:
-        records=f"{RESULTS}/runs/{{arm}}/artifact/{{collection}}/run.jsonl",
-        hardware=f"{RESULTS}/runs/{{arm}}/artifact/{{collection}}/hardware.json",
+        records=f"{RESULTS}/runs/{{arm}}/{{format}}/{{collection}}/run.jsonl",
+        hardware=f"{RESULTS}/runs/{{arm}}/{{format}}/{{collection}}/hardware.json",
     params:
         spec=run_records_spec,
     shell:
-        "{PYTHON:q} -m regrade.records run {wildcards.arm:q} {wildcards.collection:q} {params.spec:q} {CONFIG:q}"
+        "{PYTHON:q} -m regrade.records run {wildcards.arm:q} {wildcards.format:q} {wildcards.collection:q} {params.spec:q} {CONFIG:q}"
 
 
 rule set_records:

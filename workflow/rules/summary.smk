@@ -21,6 +21,25 @@ rule run_summary:
         "{PYTHON:q} -m regrade.summary {input:q} {output:q} {wildcards.arm:q}/{wildcards.collection:q}"
 
 
+def pack_of(wildcards):
+    """The pack's id, version and description, for the head of its summary."""
+    pack = or_stop(PLAN.tasks_of_collection, "benchpack", wildcards.collection)[0].source.pack
+    return as_json({"id": pack.id, "version": pack.version, "description": pack.description})
+
+
+rule pack_summary:
+    """The summary of one arm over one pack: results/runs/<arm>/benchpack/<pack>/summary.md."""
+    input:
+        f"{RESULTS}/runs/{{arm}}/benchpack/{{collection}}/run.jsonl",
+    output:
+        f"{RESULTS}/runs/{{arm}}/benchpack/{{collection}}/summary.md",
+    params:
+        code=summary_code,
+        pack=pack_of,
+    shell:
+        "{PYTHON:q} -m regrade.packs.pack_summary $(dirname {output:q}) {params.pack:q}"
+
+
 rule set_summary:
     """The main job: every task of a set under every arm, graded and summarised: results/<set>/summary.md."""
     input:

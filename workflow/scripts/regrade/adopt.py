@@ -8,11 +8,10 @@ import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from regrade import files
 from regrade.errors import RegradeError
-from regrade.plan import Plan, Trial
+from regrade.plan import Output, Plan
 
 _BATCH = 500
 
@@ -26,56 +25,29 @@ class Adopted(NamedTuple):
 
 def adopt(plan: Plan, snakemake_arguments: list[str]) -> Adopted:
     """Sort out a results folder by digest, and have Snakemake record what was kept. Asks no model."""
-    trials = [trial for arm in plan.config.arms for trial in _all_trials(plan, arm)]
-    kept: list[Path] = []
+    kept: dict[Path, None] = {}
     removed: list[Path] = []
-    for task in dict.fromkeys(trial.task for trial in trials):
-        paths = plan.task_paths(task)
-        fits = paths.pristine.is_dir() and _read(paths.inputs).get("made_from") == plan.inputs_digest(task)
-        _sort(paths.inputs, fits, kept, removed)
-    for trial in trials:
-        place = plan.paths(trial)
-        fits = plan.task_paths(trial.task).inputs in kept and _trial_fits(plan, trial)
-        _sort(place.outcome, fits, kept, removed)
-        _sort(place.patch, fits, kept, removed)
-        _sort(place.grade, fits and _grade_fits(plan, trial), kept, removed)
+    for arm in plan.config.arms:
+        for trial in plan.trials(arm, plan.sound_tasks()):
+            _sort_trial(plan.of(trial.task.format).outputs(trial), kept, removed)
     for summary in _made_from_grades(plan.results):
         _sort(summary, False, kept, removed)
-    _record(kept, snakemake_arguments)
-    return Adopted(kept, removed)
+    _record(list(kept), snakemake_arguments)
+    return Adopted(list(kept), removed)
 
 
-def _all_trials(plan: Plan, arm: str) -> Iterator[Trial]:
-    for task in plan.sound_tasks():
-        for repetition in range(1, plan.config.repetitions_of(arm) + 1):
-            yield Trial(task, arm, repetition)
+def _sort_trial(outputs: list[Output], kept: dict[Path, None], removed: list[Path]) -> None:
+    """Keep a trial's files from the first stage on, up to the first that was made from something else."""
+    fits = True
+    for output in outputs:
+        fits = fits and (all(path in kept for path in output.files) or output.is_fresh())
+        for path in output.files:
+            _sort(path, fits, kept, removed)
 
 
-def _trial_fits(plan: Plan, trial: Trial) -> bool:
-    place = plan.paths(trial)
-    outcome = _read(place.outcome)
-    whole = place.patch.exists() and (place.workspace.is_dir() or outcome.get("status") != "ok")
-    return whole and outcome.get("digests", {}).get("trial") == plan.trial_spec(trial)["digest"]
-
-
-def _grade_fits(plan: Plan, trial: Trial) -> bool:
-    made_from = _read(plan.paths(trial).grade).get("digests", {})
-    planned = {**plan.grade_digests(trial), "trial": plan.trial_spec(trial)["digest"]}
-    return all(made_from.get(name) == digest for name, digest in planned.items())
-
-
-def _read(path: Path) -> dict[str, Any]:
-    """A JSON object, or an empty one if the file is missing or torn."""
-    try:
-        value = files.read_json(path)
-    except (OSError, ValueError):
-        return {}
-    return value if isinstance(value, dict) else {}
-
-
-def _sort(path: Path, fits: bool, kept: list[Path], removed: list[Path]) -> None:
+def _sort(path: Path, fits: bool, kept: dict[Path, None], removed: list[Path]) -> None:
     if fits and path.exists():
-        kept.append(path)
+        kept[path] = None
     elif path.exists():
         path.unlink()
         removed.append(path)

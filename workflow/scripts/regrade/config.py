@@ -35,6 +35,9 @@ LIMITS: dict[str, float] = {
     "trial_wall_s": 1800,
 }
 
+ASKED = ("adapter", "base_url", "runtime", "model", "stream_usage", "strip_thinking", "request")
+"""Keys of a model's entry that make an answer what it is; all others only say how it is got."""
+
 NEEDS_MODEL = {"single-shot", "code-only"}
 
 
@@ -52,21 +55,41 @@ class Config:
     enforce_budgets: bool = False
     categories: tuple[str, ...] = CATEGORIES
     limits: dict[str, float] = field(default_factory=lambda: dict(LIMITS))
+    judge: str | None = None
+    verifier_env: tuple[str, ...] = ()
+    agent_env: tuple[str, ...] = ()
+    agent_read: tuple[str, ...] = ()
+    run_metadata: str | None = None
+    host_label: str | None = None
 
     def to_value(self) -> dict[str, Any]:
         """The JSON value that `Config(**value)` reads back: how a job is told the configuration."""
         return asdict(self)
 
     def folder(self, name: str) -> Path:
-        """One of `dirs`: artifact, sets or results."""
+        """One of `dirs`: artifact, benchpacks, sets or results."""
         return Path(self.dirs[name])
 
-    def repetitions_of(self, arm: str) -> int:
-        """Trials per task under an arm: its override, else the configuration's number."""
-        return int(self.arms[arm].get("override", {}).get("repetitions", self.repetitions))
+    def repetitions_of(self, arm: str, own: int | None = None) -> int:
+        """Trials per task under an arm: its override, else the task's own number, else the configuration's."""
+        return int(self.arms[arm].get("override", {}).get("repetitions", own or self.repetitions))
+
+    def asked_model(self, arm: str) -> dict[str, Any]:
+        """The part of an arm's model that an answer depends on, with the arm's overrides in its request."""
+        name = self.arms[arm]["model"]
+        override = {key: value for key, value in self.arms[arm].get("override", {}).items() if key != "repetitions"}
+        asked = self.model_as_asked(name)
+        return {**asked, "name": name, "request": {**asked["request"], **override}}
+
+    def model_as_asked(self, name: str) -> dict[str, Any]:
+        """The part of a model's entry that an answer depends on."""
+        model = self.models[name]
+        return {"request": {}, **{key: model[key] for key in ASKED if key in model}}
 
 
-DIRS = {"artifact": "problems/artifact", "sets": "sets", "results": "results"}
+_AS_GIVEN = ("repetitions", "error_retries", "sandbox", "enforce_budgets", "judge", "run_metadata", "host_label")
+_NAMES = ("verifier_env", "agent_env", "agent_read")
+DIRS = {"artifact": "problems/artifact", "benchpacks": "benchpacks", "sets": "sets", "results": "results"}
 
 
 def load(value: Mapping[str, Any], files: Iterable[Path] = ()) -> Config:
@@ -85,10 +108,14 @@ def load(value: Mapping[str, Any], files: Iterable[Path] = ()) -> Config:
     models_file = Path(value.get("models", "config/models.yaml"))
     models = _models(models_file) if models_file.exists() or "models" in value else {}
     faults = list(_arm_faults(value["arms"], models, source, models_file))
+    judge = value.get("judge")
+    if judge is not None and judge not in models:
+        faults.append(Fault(source, "judge", f"is {judge!r}, expected a model of {models_file}{nearest(judge, models)}"))
     if faults:
         raise FaultsError(faults)
     cache = value.get("cache", "on")
-    given = {key: value[key] for key in ("repetitions", "error_retries", "sandbox", "enforce_budgets") if key in value}
+    given: dict[str, Any] = {key: value[key] for key in _AS_GIVEN if key in value}
+    given |= {key: tuple(value[key]) for key in _NAMES if key in value}
     return Config(
         arms={name: dict(arm) for name, arm in value["arms"].items()},
         models=models,
@@ -121,6 +148,9 @@ def _arm_faults(arms: Mapping[str, Any], models: Mapping[str, Any], source: str,
         if name.lower() in folded:
             yield Fault(source, place, f"differs from {folded[name.lower()]!r} only by case, expected distinct names")
         folded[name.lower()] = name
+        if (arm["harness"] == "external-agent") != ("command" in arm):
+            wanted = "a command" if "command" not in arm else "harness external-agent beside a command"
+            yield Fault(source, place, f"harness {arm['harness']}, expected {wanted}")
         if arm["harness"] in NEEDS_MODEL and model is None:
             yield Fault(source, place, f"has no model, expected one: harness {arm['harness']} asks a model")
         elif arm["harness"] not in NEEDS_MODEL and model is not None:

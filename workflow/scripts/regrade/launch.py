@@ -15,7 +15,14 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-STAGES = ("regrade.inputs", "regrade.trial", "regrade.grade", "regrade.records", "regrade.summary", "regrade.gates")
+STAGES = {
+    f"regrade.{stage}"
+    for stage in (
+        *("inputs", "inputs.repository", "trial", "grade", "measure", "session", "verify", "score"),
+        *("records", "summary", "packs.pack_summary", "gates"),
+    )
+}
+"""The modules that rules call."""
 _SNAKEMAKE = [sys.executable, "-m", "snakemake"]
 _GRACE_S = 10
 

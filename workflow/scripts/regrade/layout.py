@@ -23,6 +23,11 @@ class TaskPaths:
         return self.folder / "inputs.json"
 
     @property
+    def errors(self) -> Path:
+        """Every failure to make the inputs, a line each."""
+        return self.folder / "errors.jsonl"
+
+    @property
     def pristine(self) -> Path:
         """The inputs themselves, read-only."""
         return self.folder / "workspace"
@@ -63,6 +68,21 @@ class TrialPaths:
         """Every infrastructure error so far, a line each; what retries are counted from."""
         return self.run / "task" / self.case / f"{self.rep}.errors.jsonl"
 
+    @property
+    def measured(self) -> Path:
+        """All measured repetitions of a pack's case, a row each."""
+        return self.run / "task" / self.case / "measured.jsonl"
+
+    @property
+    def journal(self) -> Path:
+        """The executions of a pack's case as they came in."""
+        return self.run / "task" / self.case / "measured.journal.jsonl"
+
+    @property
+    def measuring_errors(self) -> Path:
+        """Every failed measurement of a pack's case, a line each."""
+        return self.run / "task" / self.case / "measured.errors.jsonl"
+
     def log(self, name: str) -> Path:
         """`stdout.log`, `stderr.log` or `transcript.jsonl` of what acted."""
         return self.run / "task" / self.case / f"{self.rep}.{name}"
@@ -83,6 +103,11 @@ class TrialPaths:
     def verify(self) -> Path:
         """The folder of the grader's own output."""
         return self.run / "verify" / self.case
+
+    @property
+    def verdict(self) -> Path:
+        """What a pack's verify script said."""
+        return self.verify / f"{self.rep}.json"
 
     def raw(self, kind: str, single: bool) -> Path:
         """`request.json`, `response.json` or `calls.jsonl`; `single` when the task has one repetition."""

@@ -1,6 +1,6 @@
 """Stage `records`: grades to rows, for one run directory or for one set.
 
-    python -m regrade.records run ARM COLLECTION SPEC CONFIG
+    python -m regrade.records run ARM FORMAT COLLECTION SPEC CONFIG
     python -m regrade.records set NAME SPEC CONFIG
 
 Each row is built from the trial's outcome and its grade, after both were held against the plan: a grade that was not
@@ -18,28 +18,50 @@ from typing import Any
 from regrade import files, hardware
 from regrade.config import Config
 from regrade.errors import RegradeError, StaleError
-from regrade.layout import RunPaths
+from regrade.layout import RunPaths, TrialPaths
 from regrade.models import prices
 from regrade.models.types import Usage
+from regrade.packs import host_label, run_metadata
+from regrade.packs import rows as pack_rows
+from regrade.packs.outcome import outcome as measured_outcome
 from regrade.plan import Plan, Trial
-
-SCHEMA_VERSION = 1
+from regrade.record import record
 
 
 def main(arguments: list[str]) -> None:
     """Write the records of a run (run.jsonl, hardware.json) or of a set (records.jsonl, records.csv)."""
     plan = Plan(Config(**json.loads(arguments[-1])))
     if arguments[0] == "run":
-        arm, collection = arguments[1:3]
-        folder = RunPaths(plan.results, arm, "artifact", collection).folder
-        rows = records(plan, plan.trials_of_run(arm, collection))
-        files.write_json(folder / "hardware.json", hardware.describe())
-        _write_rows(folder / "run.jsonl", rows)
+        arm, format_, collection = arguments[1:4]
+        _write_run(plan, RunPaths(plan.results, arm, format_, collection))
     else:
         folder = plan.results / arguments[1]
-        rows = records(plan, plan.trials_of_set(arguments[1]))
-        _write_rows(folder / "records.jsonl", rows)
-        files.write_text(folder / "records.csv", as_csv(rows))
+        found = records(plan, plan.trials_of_set(arguments[1]))
+        _write_rows(folder / "records.jsonl", found)
+        files.write_text(folder / "records.csv", as_csv(found))
+
+
+def _write_run(plan: Plan, run: RunPaths) -> None:
+    trials = plan.trials_of_run(run.arm, run.format, run.collection)
+    found = records(plan, trials)
+    machine = {**hardware.describe(), "host_label": plan.config.host_label or host_label.from_hostname(_hostname())}
+    files.write_json(run.folder / "hardware.json", machine)
+    if run.format == "benchpack":
+        _write_metadata(plan, run.folder / "run-metadata.json")
+        found = [_pack_row(plan, trial, row) for trial, row in zip(trials, found, strict=True)]
+    _write_rows(run.folder / "run.jsonl", found)
+
+
+def _hostname() -> str:
+    import socket
+
+    return socket.gethostname()
+
+
+def _write_metadata(plan: Plan, path: Path) -> None:
+    path.unlink(missing_ok=True)
+    if plan.config.run_metadata:
+        files.write_text(path, run_metadata.to_text(run_metadata.load(Path(plan.config.run_metadata))))
 
 
 def records(plan: Plan, trials: Iterable[Trial]) -> list[dict[str, Any]]:
@@ -47,59 +69,59 @@ def records(plan: Plan, trials: Iterable[Trial]) -> list[dict[str, Any]]:
     rows, stale = [], []
     for trial in trials:
         paths = plan.paths(trial)
-        outcome, grade = files.read_json(paths.outcome), files.read_json(paths.grade)
-        planned = {"trial": plan.trial_spec(trial)["digest"], **plan.grade_digests(trial)}
+        grade = files.read_json(paths.grade)
+        planned = plan.planned_digests(trial)
         differing = [name for name, digest in planned.items() if grade["digests"].get(name) != digest]
-        if differing or outcome["digests"]["trial"] != planned["trial"]:
-            stale.append(f"{paths.grade}: {trial.name}: was made from another {', '.join(differing) or 'trial'}")
-        rows.append(_record(plan, trial, outcome, grade))
+        if differing:
+            stale.append(f"{paths.grade}: {trial.name}: was made from another {', '.join(differing)}")
+        rows.append(_record(plan, trial, paths, grade))
     if stale:
         stale.append("Run `regrade adopt` on the results folder, then the same snakemake command again.")
         raise StaleError("\n".join(stale))
     return rows
 
 
-def _record(plan: Plan, trial: Trial, outcome: dict[str, Any], grade: dict[str, Any]) -> dict[str, Any]:
-    """One row; docs/data_files.md explains each field."""
-    task = trial.task
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "task": task.id,
-        "format": "artifact",
-        "collection": task.category,
-        "category": task.category,
-        "difficulty": task.difficulty,
-        "tags": list(task.tags),
-        "arm": trial.arm,
-        "model": outcome["model"],
-        "harness": outcome["harness"],
-        "repetition": trial.repetition,
-        "status": grade["status"],
-        "reason": grade["reason"] or None,
-        "message": grade["message"] or None,
-        "passed": grade["passed"],
-        "score": grade["score"],
-        "detail": grade["detail"],
-        "timing": outcome["timing"],
-        "tokens": outcome["tokens"],
-        "cost_usd": _cost(plan, trial, outcome),
-        "turns": outcome["turns"],
-        "cached": outcome["cached"],
-        "sandbox": grade["sandbox"] and {**grade["sandbox"], "in_process": grade["in_process"]},
-        "limits": outcome["limits"],
-        "digests": {name: grade["digests"].get(name) for name in ("task", "request", "work", "grader", "code")},
-        "finish_reason": outcome["finish_reason"],
-        "warnings": outcome["warnings"],
-        "earlier": grade["earlier"],
-    }
+def _record(plan: Plan, trial: Trial, paths: TrialPaths, grade: dict[str, Any]) -> dict[str, Any]:
+    arm = plan.config.arms[trial.arm]
+    model = plan.config.models[arm["model"]] if "model" in arm else None
+    asked = {"model": model["model"] if model else None, "harness": arm["harness"]}
+    if trial.task.format == "benchpack":
+        measured, session = _measured(paths, trial.repetition), _session(paths)
+        outcome = measured_outcome(measured, session, asked=model is not None)
+        asked["harness"] = plan.benchpack.harness(trial)
+    else:
+        outcome = files.read_json(paths.outcome)
+    return record(trial, asked, outcome, grade, _cost(arm, model, outcome["tokens"]))
 
 
-def _cost(plan: Plan, trial: Trial, outcome: dict[str, Any]) -> float | None:
-    """US dollars by the model's price list; None when a price or a count is unknown, 0 when nobody was asked."""
-    model = plan.config.arms[trial.arm].get("model")
-    if model is None:
-        return 0.0
-    return prices.cost_usd(plan.config.models[model].get("prices"), Usage(**outcome["tokens"]))
+def _cost(arm: dict[str, Any], model: dict[str, Any] | None, tokens: dict[str, Any]) -> float | None:
+    """US dollars by the model's price list: unknown when a price or a count is, or who an agent asked."""
+    if model:
+        return prices.cost_usd(model.get("prices"), Usage(**tokens))
+    return None if arm["harness"] == "external-agent" else 0.0
+
+
+def _measured(paths: TrialPaths, repetition: int) -> dict[str, Any] | None:
+    rows = files.read_jsonl(paths.measured)
+    return next((row for row in rows if row["repetition"] == repetition), None)
+
+
+def _session(paths: TrialPaths) -> dict[str, Any] | None:
+    return files.read_json(paths.outcome) if paths.outcome.exists() else None
+
+
+def _pack_row(plan: Plan, trial: Trial, row: dict[str, Any]) -> dict[str, Any]:
+    """A run.jsonl row as readers of packs expect it, with the record in its object `regrade`."""
+    paths, source = plan.paths(trial), trial.task.source
+    measured = _measured(paths, trial.repetition)
+    if measured is None or row["status"] == "not_run":
+        return pack_rows.not_run(source.pack, source.case, row)
+    verify = files.read_json(paths.verdict) if paths.verdict.exists() else None
+    repetitions = plan.config.repetitions_of(trial.arm, trial.task.repetitions)
+    grade = files.read_json(paths.grade)
+    return pack_rows.row(
+        source.pack, source.case, repetitions, measured, grade, row, session=source.is_repo_task, verify=verify
+    )
 
 
 def _write_rows(path: Path, rows: list[dict[str, Any]]) -> None:
@@ -117,19 +139,15 @@ def as_csv(rows: list[dict[str, Any]]) -> str:
     return text.getvalue()
 
 
-_NESTED = {
-    "timing": ("wall_s", "ttft_s", "prefill_tps", "decode_tps", "total_tps"),
-    "tokens": ("prompt", "output", "cached_prompt", "reasoning"),
-    "sandbox": ("mode", "bounds", "in_process"),
-}
+_SANDBOX = ("mode", "bounds", "in_process")
 
 
 def _flatten(value: dict[str, Any], prefix: str) -> Iterable[tuple[str, Any]]:
     for key, item in value.items():
         if isinstance(item, dict):
             yield from _flatten(item, f"{prefix}{key}.")
-        elif item is None and key in _NESTED and not prefix:
-            yield from ((f"{key}.{name}", "") for name in _NESTED[key])
+        elif item is None and key == "sandbox":
+            yield from ((f"sandbox.{name}", "") for name in _SANDBOX)
         else:
             yield f"{prefix}{key}", json.dumps(item) if isinstance(item, list | bool) else item
 

@@ -51,7 +51,7 @@ def errors(name: str, value: Any) -> Iterator["ValidationError"]:
         yield from found or [
             ValidationError(
                 error.message,
-                validator=error.rule,
+                validator=str(error.rule),
                 path=error.path[1:],
                 instance=error.value,
                 schema=error.definition,

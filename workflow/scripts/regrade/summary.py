@@ -41,8 +41,7 @@ def page(rows: list[Row], title: str) -> str:
         _effort(rows),
         "## By category",
         _groups(rows, "category"),
-        "## By difficulty",
-        _groups(rows, "difficulty"),
+        *_section("## By difficulty", _groups(rows, "difficulty") if any(row["difficulty"] for row in rows) else ""),
         *_section("## Why trials did not pass", _reasons(rows)),
         *_section("## Verdicts changed by grading again", _changes(rows)),
         "## Tasks",
@@ -81,7 +80,7 @@ def _arms(rows: list[Row]) -> str:
         found = counts(group)
         tried = found["passed"] + found["failed"] + found["errors"]
         graded = found["passed"] + found["failed"]
-        scores = [row["score"] for row in group if row["score"] is not None]
+        scores = _known(row["score"] for row in group)
         table.append([
             arm, group[0]["model"] or "-", group[0]["harness"], *(found[name] for name in COUNTS),
             _percent(found["passed"], tried), _interval(group), _percent(found["passed"], graded),
@@ -107,20 +106,22 @@ def _effort(rows: list[Row]) -> str:
             arm, sum(row["turns"] for row in group), _total(row["tokens"]["prompt"] for row in group if row["turns"]),
             _total(row["tokens"]["output"] for row in group if row["turns"]),
             _total((row["cost_usd"] for row in group), ".4f"),
-            _number(median([row["timing"]["wall_s"] for row in group]), ".2f"),
+            _number(median(_known(row["timing"]["wall_s"] for row in group)), ".2f"),
             f"{truncated} of {len(group)}", f"{sum(row['cached'] for row in group)} of {len(group)}",
         ])  # fmt: skip
     return _table(heading, table)
 
 
 def _groups(rows: list[Row], field: str) -> str:
+    """A table of counts by category or difficulty; a task that declares none is left out."""
     heading = [field, "arm", *COUNTS, "pass rate", "mean score"]
     table = []
-    for value, group in sorted(_by(rows, field), key=lambda group: _rank(group[0])):
+    declared = [row for row in rows if row[field] is not None]
+    for value, group in sorted(_by(declared, field), key=lambda group: _rank(group[0])):
         for arm, trials in _by(group, "arm"):
             found = counts(trials)
             tried = found["passed"] + found["failed"] + found["errors"]
-            scores = [row["score"] for row in trials if row["score"] is not None]
+            scores = _known(row["score"] for row in trials)
             rate = _percent(found["passed"], tried)
             table.append([value, arm, *(found[name] for name in COUNTS), rate, _number(mean(scores))])
     return _table(heading, table)
@@ -166,7 +167,7 @@ def _tasks(rows: list[Row]) -> str:
             trials = [row for row in group if row["arm"] == arm]
             found = Counter(row["reason"] or row["status"] for row in trials)
             cells.append(", ".join(f"{count} {name}" if len(trials) > 1 else name for name, count in found.items()))
-        table.append([task, group[0]["difficulty"], *cells])
+        table.append([task, group[0]["difficulty"] or "-", *cells])
     return _table(["task", "difficulty", *arms], table)
 
 
@@ -207,6 +208,10 @@ def _by_key(rows: Iterable[Row], key: Callable[[Row], Any]) -> list[tuple[Any, l
     for row in rows:
         groups.setdefault(key(row), []).append(row)
     return list(groups.items())
+
+
+def _known(values: Iterable[float | None]) -> list[float]:
+    return [value for value in values if value is not None]
 
 
 def _percent(part: int, whole: int) -> str:

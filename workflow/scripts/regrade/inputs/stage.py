@@ -50,7 +50,7 @@ def write_inputs(
     manifest |= {"status": "ok", "reason": None, "message": None, "files": {}, "digest": None}
     try:
         materialize(task, pristine, mode, limits)
-        manifest["files"] = _seal(pristine)
+        manifest["files"] = seal(pristine)
         manifest["digest"] = digests.of_value(manifest["files"])
     except (InputsError, SandboxError, OSError) as error:
         workspace.remove(pristine)
@@ -60,7 +60,7 @@ def write_inputs(
     return manifest
 
 
-def _seal(pristine: Path) -> dict[str, Any]:
+def seal(pristine: Path) -> dict[str, Any]:
     """Take away the right to write, and list name, digest, size and the mode of a copy that may be written."""
     listed: dict[str, Any] = {}
     for name, path in sorted(regular_files(pristine)):

@@ -1,0 +1,41 @@
+"""Stage `repository`: the pristine copy of the repository that a pack's case works on, and a manifest that lists it.
+
+    python -m regrade.inputs.repository SPEC      JSON, as the rule hands it over
+
+The pack's own folder is only read. Links inside the repository stay links.
+"""
+
+import json
+import shutil
+import sys
+from pathlib import Path
+
+from regrade import digests, files, workspace
+from regrade.errors import RegradeError
+from regrade.formats.benchpack import links
+from regrade.inputs.stage import SCHEMA_VERSION, seal
+
+
+def main(spec_text: str) -> None:
+    """Run the stage for one specification (plan.benchpack.repository_spec). Raises RegradeError for a link out."""
+    spec = json.loads(spec_text)
+    source, output = Path(spec["source"]), Path(spec["output"])
+    for name, why in links.audit(source):
+        raise RegradeError(f"{source / name}: {why}")
+    pristine = output.parent / "workspace"
+    temporary = pristine.with_name(f".{pristine.name}.copying")
+    for leftover in (pristine, temporary):
+        workspace.remove(leftover)
+    shutil.copytree(source, temporary, symlinks=True, copy_function=shutil.copy)
+    listed = seal(temporary)
+    temporary.rename(pristine)
+    manifest = {"schema_version": SCHEMA_VERSION, "task": spec["id"], "made_from": spec["digest"]}
+    manifest |= {"status": "ok", "reason": None, "message": None, "files": listed, "digest": digests.of_value(listed)}
+    files.write_json(output, manifest)
+
+
+if __name__ == "__main__":
+    try:
+        main(*sys.argv[1:])
+    except RegradeError as error:
+        sys.exit(str(error))

@@ -1,0 +1,190 @@
+"""The plan's part for artifact tasks: the stages inputs, trial, grade and checks."""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from regrade import digests
+from regrade.config import NEEDS_MODEL, Config
+from regrade.errors import Fault
+from regrade.formats import artifact
+from regrade.layout import TaskPaths, TrialPaths
+from regrade.plan.attempts import Attempts
+from regrade.plan.task import Output, Specification, Task, Trial, carries, recorded
+
+GRADING_CODE = ("graders", "sandbox", "grade.py", "verdicts.py", "statuses.py")
+_GRADER_LIMITS = ("grader_wall_s", "grader_memory_mb", "artifact_mb")
+_AGENT_LIMITS = ("workspace_mb", "trial_wall_s")
+_LIMITS_OF = {
+    "code-only": (*_AGENT_LIMITS, "tool_wall_s", "tool_cpu_s", "tool_memory_mb"),
+    "external-agent": _AGENT_LIMITS,
+}
+"""Limits that bound what an agent does, and so make its answer, by harness."""
+
+
+class ArtifactPlan:
+    """The artifact tasks of a configuration, and the specifications of their jobs."""
+
+    def __init__(
+        self,
+        config: Config,
+        attempts: Attempts,
+        paths: Callable[[Trial], TrialPaths],
+        task_paths: Callable[[Task], TaskPaths],
+    ) -> None:
+        self.config = config
+        self.place = config.dirs["artifact"]
+        self._attempts = attempts
+        self._paths = paths
+        self._task_paths = task_paths
+        loaded = artifact.load_all(config.folder("artifact"), config.categories)
+        self.faults: dict[str, list[Fault]] = loaded.faults
+        self.tasks = {identifier: _as_task(task) for identifier, task in loaded.tasks.items()}
+
+    def collection_of(self, identifier: str) -> str:
+        """The category that an id starts with."""
+        return identifier.split("__", 1)[0]
+
+    @functools.cache  # noqa: B019 (a plan lives as long as its process)
+    def inputs_digest(self, task: Task) -> str:
+        """The digest of what a task's inputs are made from."""
+        source: artifact.ArtifactTask = task.source
+        generator = str(source.generator.relative_to(source.folder)) if source.generator else None
+        return digests.of_value([source.id, generator, digests.of_folder(source.workspace)])
+
+    @functools.cache  # noqa: B019
+    def task_digest(self, task: Task) -> str:
+        """The digest of what an agent gets to see and must produce: inputs, prompt, artifact path."""
+        source: artifact.ArtifactTask = task.source
+        return digests.of_value([self.inputs_digest(task), digests.of_file(source.prompt), source.output_artifact])
+
+    @functools.cache  # noqa: B019
+    def grader_digest(self, task: Task) -> str:
+        """The digest of the whole grader folder."""
+        return digests.of_folder(task.source.grader.parent)
+
+    def inputs_spec(self, task: Task) -> Specification:
+        """What the `inputs` stage is told."""
+        digest, paths = self.inputs_digest(task), self._task_paths(task)
+        return {
+            "task": str(task.source.folder),
+            "id": task.id,
+            "output": str(paths.inputs),
+            "digest": digest,
+            "attempt": self._attempts.of(paths.errors, digest),
+            "errors": str(paths.errors),
+        }
+
+    def trial_spec(self, trial: Trial) -> Specification:
+        """What the `trial` stage is told: all that makes an answer what it is."""
+        spec = self._asked(trial)
+        digest = digests.of_value(spec)
+        return {**spec, "digest": digest, "attempt": self._attempts.of(self._paths(trial).errors, digest)}
+
+    def trial_digest(self, trial: Trial) -> str:
+        """The digest of a trial's specification."""
+        return digests.of_value(self._asked(trial))
+
+    def _asked(self, trial: Trial) -> Specification:
+        source: artifact.ArtifactTask = trial.task.source
+        arm = self.config.arms[trial.arm]
+        task: Specification = {
+            "id": source.id,
+            "collection": source.category,
+            "case": source.slug,
+            "prompt": str(source.prompt),
+            "output_artifact": source.output_artifact,
+            "max_code_runs": source.max_code_runs,
+            "max_wall_seconds": source.max_wall_seconds,
+            "digest": self.task_digest(trial.task),
+        }
+        spec: Specification = {
+            "task": task,
+            "arm": {"name": trial.arm, **arm},
+            "repetition": trial.repetition,
+            "single": self.config.repetitions_of(trial.arm) == 1,
+        }
+        if arm["harness"] == "oracle":
+            task["reference"] = str(source.reference)
+            task["reference_digest"] = digests.of_file(source.reference)
+        if arm["harness"] in NEEDS_MODEL:
+            spec["model"] = self.config.asked_model(trial.arm)
+        if self.config.enforce_budgets and (source.max_code_runs or source.max_wall_seconds):
+            spec["enforce_budgets"] = True
+        if arm["harness"] in _LIMITS_OF:
+            spec["limits"] = {name: self.config.limits[name] for name in _LIMITS_OF[arm["harness"]]}
+            spec["sandbox"] = self.config.sandbox
+        return spec
+
+    def grade_spec(self, trial: Trial) -> Specification:
+        """What the `grade` stage is told."""
+        source: artifact.ArtifactTask = trial.task.source
+        task, paths = self._task_paths(trial.task), self._paths(trial)
+        spec: Specification = {
+            "task": {
+                "id": source.id,
+                "collection": source.category,
+                "case": source.slug,
+                "grader": str(source.grader.parent),
+                "output_artifact": source.output_artifact,
+            },
+            "digests": self.grade_digests(trial),
+            "limits": {name: self.config.limits[name] for name in _GRADER_LIMITS},
+            "sandbox": self.config.sandbox,
+        }
+        digest = digests.of_value(spec)
+        places: dict[str, Any] = {
+            "pristine": task.pristine,
+            "inputs": task.inputs,
+            "trial": paths.outcome,
+            "workspace": paths.workspace,
+            "output": paths.grade,
+            "logs": paths.verify,
+            "errors": paths.errors,
+        }
+        spec |= {name: str(place) for name, place in places.items()}
+        return {**spec, "digest": digest, "attempt": self._attempts.of(paths.errors, digest)}
+
+    def grade_digests(self, trial: Trial) -> dict[str, str]:
+        """The digests of the grader and of the code that runs it."""
+        return {"grader": self.grader_digest(trial.task), "code": digests.of_code(*GRADING_CODE)}
+
+    def outputs(self, trial: Trial) -> list[Output]:
+        """Inputs, the trial itself, and its grade."""
+        task, paths, asked = self._task_paths(trial.task), self._paths(trial), {"trial": self.trial_digest(trial)}
+
+        def has_inputs() -> bool:
+            fresh = recorded(task.inputs).get("made_from") == self.inputs_digest(trial.task)
+            return fresh and task.pristine.is_dir()
+
+        def has_trial() -> bool:
+            whole = paths.workspace.is_dir() or recorded(paths.outcome).get("status") != "ok"
+            return paths.patch.exists() and whole and carries(paths.outcome, asked)
+
+        return [
+            Output((task.inputs,), has_inputs),
+            Output((paths.outcome, paths.patch), has_trial),
+            Output((paths.grade,), lambda: carries(paths.grade, {**asked, **self.grade_digests(trial)})),
+        ]
+
+    def checks_spec(self, name: str, tasks: list[Task]) -> Specification:
+        """What the `checks` stage is told: a set's artifact tasks, and all that its verdicts depend on as a digest."""
+        ours = [task for task in tasks if task.format == "artifact"]
+        made_of = [
+            [
+                self.inputs_digest(task),
+                self.grader_digest(task),
+                task.source.output_artifact,
+                digests.of_file(task.source.reference),
+            ]
+            for task in ours
+        ]
+        digest = digests.of_value([made_of, digests.of_code(*GRADING_CODE, "gates")])
+        folders = [str(task.source.folder) for task in ours]
+        return {"title": name, "tasks": folders, "sandbox": self.config.sandbox, "digest": digest}
+
+
+def _as_task(source: artifact.ArtifactTask) -> Task:
+    return Task(
+        "artifact", source.id, source.category, source.slug, source, source.category, source.difficulty, source.tags
+    )

@@ -1,0 +1,126 @@
+"""All tasks, sets and arms of a configuration."""
+
+import functools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from regrade import digests, sets
+from regrade.config import Config
+from regrade.errors import Fault, FaultsError, RegradeError
+from regrade.layout import RunPaths, TaskPaths, TrialPaths
+from regrade.nearest import nearest
+from regrade.plan.artifact import ArtifactPlan
+from regrade.plan.attempts import Attempts
+from regrade.plan.benchpack import BenchpackPlan
+from regrade.plan.task import FormatPlan, Specification, Task, Trial
+
+RECORDING_CODE = ("records.py", "summary.py", "statistics.py", "statuses.py", "packs")
+
+
+class Plan:
+    """Sets and runs to tasks and trials. Tasks are read when first asked for."""
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+        self.results = config.folder("results")
+        self.attempts = Attempts(config.error_retries)
+
+    @functools.cached_property
+    def artifact(self) -> ArtifactPlan:
+        """The artifact tasks."""
+        return ArtifactPlan(self.config, self.attempts, self.paths, self.task_paths)
+
+    @functools.cached_property
+    def benchpack(self) -> BenchpackPlan:
+        """The benchpack cases."""
+        return BenchpackPlan(self.config, self.attempts, self.paths, self.task_paths)
+
+    def of(self, format_: str) -> FormatPlan:
+        """The part of the plan that knows a format."""
+        formats: dict[str, Callable[[], FormatPlan]] = {
+            "artifact": lambda: self.artifact,
+            "benchpack": lambda: self.benchpack,
+        }
+        return formats[format_]()
+
+    def task(self, format_: str, collection: str, case: str) -> Task:
+        """The task that stands behind a path. Raises FaultsError if it is faulty, RegradeError if there is none."""
+        plan = self.of(format_)
+        joint = "__" if format_ == "artifact" else "/"
+        identifier = f"{collection}{joint}{case}"
+        if identifier not in plan.tasks and identifier not in plan.faults:
+            raise RegradeError(f"{plan.place}: has no task {identifier!r}{nearest(identifier, plan.tasks)}")
+        return self._sound([(format_, identifier)])[0]
+
+    def tasks_of_set(self, name: str) -> list[Task]:
+        """A set's tasks in its order. Raises FaultsError for faults in the set or in any of its tasks."""
+        path = sets.path_of(self.config.folder("sets"), name)
+        known = {name: sorted({*self.of(name).tasks, *self.of(name).faults}) for name in ("artifact", "benchpack")}
+        return self._sound(sets.read_set(path, known))
+
+    def tasks_of_collection(self, format_: str, collection: str) -> list[Task]:
+        """All tasks of a category or a pack: by id, or in the pack's order."""
+        plan = self.of(format_)
+        known = [*plan.tasks, *(identifier for identifier in plan.faults if identifier not in plan.tasks)]
+        ids = [identifier for identifier in known if plan.collection_of(identifier) == collection]
+        if not ids:
+            collections = {plan.collection_of(identifier) for identifier in known}
+            raise RegradeError(f"{plan.place}: has no task of {collection!r}{nearest(collection, collections)}")
+        return self._sound([(format_, identifier) for identifier in ids])
+
+    def sound_tasks(self) -> list[Task]:
+        """Every task without a fault."""
+        return [*self.artifact.tasks.values(), *self.benchpack.tasks.values()]
+
+    def _sound(self, pairs: list[tuple[str, str]]) -> list[Task]:
+        faults: dict[Fault, None] = {}
+        for format_, identifier in pairs:
+            faults |= dict.fromkeys(self.of(format_).faults.get(identifier, []))
+        if faults:
+            raise FaultsError(list(faults))
+        return [self.of(format_).tasks[identifier] for format_, identifier in pairs]
+
+    def trials_of_set(self, name: str) -> list[Trial]:
+        """A set's trials: arm by arm in the configuration's order, in each the set's order."""
+        return [trial for arm in self.config.arms for trial in self.trials(arm, self.tasks_of_set(name))]
+
+    def trials_of_run(self, arm: str, format_: str, collection: str) -> list[Trial]:
+        """The trials of one arm over a whole collection."""
+        self.require_arm(arm)
+        return list(self.trials(arm, self.tasks_of_collection(format_, collection)))
+
+    def trials(self, arm: str, tasks: list[Task]) -> Iterator[Trial]:
+        """All repetitions of some tasks under one arm."""
+        for task in tasks:
+            for repetition in range(1, self.config.repetitions_of(arm, task.repetitions) + 1):
+                yield Trial(task, arm, repetition)
+
+    def require_arm(self, arm: str) -> None:
+        """Raises RegradeError unless the configuration has the arm."""
+        if arm not in self.config.arms:
+            raise RegradeError(f"config arms: has no arm {arm!r}{nearest(arm, self.config.arms)}")
+
+    def task_paths(self, task: Task) -> TaskPaths:
+        """Where the files lie that a task's trials share."""
+        return TaskPaths(self.results, task.format, task.collection, task.case)
+
+    def paths(self, trial: Trial) -> TrialPaths:
+        """Where a trial's files lie."""
+        run = RunPaths(self.results, trial.arm, trial.task.format, trial.task.collection)
+        return run.trial(trial.task.case, trial.repetition)
+
+    def planned_digests(self, trial: Trial) -> dict[str, str]:
+        """All digests that a fresh grade of a trial carries."""
+        plan = self.of(trial.task.format)
+        return {"trial": plan.trial_digest(trial), **plan.grade_digests(trial)}
+
+    def records_spec(self, trials: list[Trial]) -> Specification:
+        """What the records of some trials depend on beside their grades, as one digest."""
+        about = [[*_about(trial), self.planned_digests(trial)] for trial in trials]
+        prices = {name: model.get("prices") for name, model in self.config.models.items()}
+        return {"digest": digests.of_value([about, prices]), "code": digests.of_code(*RECORDING_CODE)}
+
+
+def _about(trial: Trial) -> list[Any]:
+    task = trial.task
+    return [trial.arm, trial.repetition, task.id, task.category, task.difficulty, list(task.tags)]

@@ -1,0 +1,85 @@
+"""What every format's task shows of itself, and a trial of it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+from regrade import files
+from regrade.errors import Fault
+
+Specification = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Task:
+    """One task of any format. `source` is what its loader made of it; `case` is its name in file names."""
+
+    format: str
+    id: str
+    collection: str
+    case: str
+    source: Any
+    category: str | None = None
+    difficulty: str | None = None
+    tags: tuple[str, ...] = ()
+    repetitions: int | None = None
+    """The task's own number of trials, if it says one."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A task under an arm, once. `repetition` counts from 1."""
+
+    task: Task
+    arm: str
+    repetition: int
+
+    @property
+    def name(self) -> str:
+        return f"{self.task.id} under {self.arm}, repetition {self.repetition}"
+
+
+class Output(NamedTuple):
+    """What one stage declares for a trial, and whether what lies there was made from what the plan says."""
+
+    files: tuple[Path, ...]
+    is_fresh: Callable[[], bool]
+
+
+def recorded(path: Path) -> dict[str, Any]:
+    """The JSON object in a result, or an empty one if the file is missing or torn."""
+    try:
+        value = files.read_json(path)
+    except (OSError, ValueError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def carries(path: Path, planned: dict[str, str]) -> bool:
+    """Whether a result's `digests` hold all these."""
+    found = recorded(path).get("digests", {})
+    return all(found.get(name) == digest for name, digest in planned.items())
+
+
+class FormatPlan(Protocol):
+    """What the plan asks of a format: its tasks, and what makes their results."""
+
+    place: str
+    """The folder of its tasks, for messages."""
+
+    tasks: dict[str, Task]
+    faults: dict[str, list[Fault]]
+    """Tasks without a fault, and the faults of the others, both by id in a fixed order."""
+
+    def collection_of(self, identifier: str) -> str:
+        """The collection of an id, also of a faulty task."""
+
+    def trial_digest(self, trial: Trial) -> str:
+        """The digest of what an answer is made from."""
+
+    def grade_digests(self, trial: Trial) -> dict[str, str]:
+        """The digests that a trial's grade must carry to be fresh."""
+
+    def outputs(self, trial: Trial) -> list[Output]:
+        """What the stages of a trial declare, first made first."""
