@@ -12,7 +12,7 @@ import yaml
 
 REPOSITORY = Path(__file__).parents[1]
 
-GRADER = '''\
+GRADER = """\
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,7 +30,7 @@ def grade(scratch_dir: Path) -> GradeResult:
         return GradeResult(False, 0.0, "output artifact not produced")
     right = artifact.read_bytes().strip() == b"{answer}"
     return GradeResult(right, float(right), "right" if right else "wrong number")
-'''
+"""
 
 
 class Project:

@@ -5,9 +5,14 @@ RegradeError            a message to print and an exit code; never a traceback
   UsageError            misuse of a command line
   SandboxError          the sandbox could not start or broke
   InputsError           a task's inputs could not be made
+  NotApplicable         a trial makes no sense under its arm
   StaleError            a result on disk was not made from what the plan says
+  StoreError, ProviderError, JudgeError, ScoringFault, BoundedError     beside what raises them
 """
 
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal
 
@@ -57,5 +62,20 @@ class InputsError(RegradeError):
     """A task's inputs could not be made; the message carries the generator's stderr."""
 
 
+class NotApplicable(RegradeError):  # noqa: N818 (an answer, not a fault)
+    """A trial that makes no sense under its arm: it is not run, and the message says why."""
+
+
 class StaleError(RegradeError):
     """Results that were not made from what the plan says; the message names each."""
+
+
+@contextmanager
+def ending_in_one_line(made: str) -> Iterator[None]:
+    """End the program with one line for a user's mistake, and for files (of what is `made`) that cannot be written."""
+    try:
+        yield
+    except RegradeError as error:
+        sys.exit(str(error))
+    except OSError as error:
+        sys.exit(f"{made} cannot be written: {error}. Make room or mend the folder, and start again")

@@ -1,11 +1,15 @@
 """What a model is told about an artifact task. Places are the sandbox's, so no machine changes a request."""
 
 import os
+from itertools import islice
 from pathlib import Path
 
 from regrade import workspace as workspaces
 
 _TEXT_CHECK_BYTES = 4096
+_MORE = "... and"
+_LEAST_SHARE = 80
+"""Characters of a file below which a beginning says nothing."""
 
 
 def task_prompt(prompt: str, output_artifact: str) -> str:
@@ -16,22 +20,27 @@ def task_prompt(prompt: str, output_artifact: str) -> str:
 def excerpt(workspace: Path, budget: int) -> str:
     """A listing of the workspace and the beginnings of its text files, in at most `budget` characters.
 
-    Half of the budget is the listing's; what it leaves is shared by the text files in the order of their names,
-    small ones first served whole.
+    Half of the budget is the listing's. What it leaves is shared by the text files, the smallest first; where there
+    are too many, the largest go without. Where half is too little, their names alone are listed, if those fit into
+    the whole. Hidden files are left out.
     """
-    files = [(name, workspace / name) for name in _names(workspace)]
-    if not budget or not files:
-        return ""
+    files = [(_printable(name), workspace / name) for name in _names(workspace)]
+    names = f"{', '.join(name for name, _ in files)}\n"
     listing = _listing(files, budget // 2)
-    texts = sorted(((name, path) for name, path in files if _is_text(path)), key=lambda file: file[1].stat().st_size)
+    if listing.startswith(_MORE) and len(names) <= budget:
+        return names if files else ""
+    if not listing:
+        return ""
     left, parts = budget - len(listing), {}
+    by_size = sorted(files, key=lambda file: file[1].stat().st_size)
+    texts = list(islice((file for file in by_size if _is_text(file[1])), left // _LEAST_SHARE))
     for position, (name, path) in enumerate(texts):
         head = f"--- {name}\n"
-        share = left // (len(texts) - position) - len(head)
-        if share < 20:
+        room = left // (len(texts) - position) - len(head) - 1
+        if room <= 0:
             continue
-        with path.open(encoding="utf-8", errors="replace") as stream:
-            text = stream.read(share)
+        with path.open(encoding="utf-8", errors="replace", newline="") as stream:
+            text = stream.read(room)
         parts[name] = f"{head}{text.rstrip()}\n"
         left -= len(parts[name])
     return listing + "".join(parts[name] for name in sorted(parts))
@@ -44,17 +53,24 @@ def _names(workspace: Path) -> list[str]:
     return sorted(found)
 
 
+def _printable(name: str) -> str:
+    return os.fsencode(name).decode("utf-8", "backslashreplace")
+
+
 def _listing(files: list[tuple[str, Path]], budget: int) -> str:
-    text = ""
-    for position, (name, path) in enumerate(files):
-        line = f"{name} ({path.stat().st_size} bytes)\n"
-        if len(text) + len(line) > budget:
-            return f"{text}... and {len(files) - position} more\n"
-        text += line
-    return text
+    """A line for each file, or as many as fit together with one that counts the others; nothing if not even that."""
+    lines = [f"{name} ({path.stat().st_size} bytes)\n" for name, path in files]
+    length = sum(map(len, lines))
+    for shown in range(len(lines), -1, -1):
+        rest = f"{_MORE} {len(lines) - shown} more\n" if shown < len(lines) else ""
+        if length + len(rest) <= budget:
+            return "".join(lines[:shown]) + rest
+        length -= len(lines[shown - 1])
+    return ""
 
 
 def _is_text(path: Path) -> bool:
     with path.open("rb") as stream:
         head = stream.read(_TEXT_CHECK_BYTES)
-    return b"\0" not in head and bool(head)
+    unreadable = head.decode("utf-8", "replace").count("\N{REPLACEMENT CHARACTER}")
+    return bool(head) and b"\0" not in head and unreadable <= len(head) // 10

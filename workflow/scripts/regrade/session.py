@@ -26,9 +26,10 @@ from typing import Any
 
 from regrade import external_agent, files, trial, workspace
 from regrade.config import Config
-from regrade.errors import RegradeError
+from regrade.errors import RegradeError, ending_in_one_line
 from regrade.harnesses import Acted
 from regrade.layout import RunPaths, TaskPaths, TrialPaths
+from regrade.packs.measured import row_of
 from regrade.patches import apply, snapshot
 
 NOBODY = ("oracle", "nop")
@@ -43,7 +44,7 @@ def main(spec_text: str, config_text: str) -> None:
     shared = TaskPaths(results, "benchpack", pack, case)
     paths = RunPaths(results, spec["arm"]["name"], "benchpack", pack).trial(case, spec["repetition"])
     _clear(paths)
-    inputs, row = files.read_json(shared.inputs), _measured(spec)
+    inputs, row = files.read_json(shared.inputs), row_of(Path(spec["measured"]), spec["repetition"])
     acted, frozen = Acted(), trial.NOTHING
     if inputs["status"] == "ok":
         frozen = _attempt(spec, config, paths, row, shared.pristine, inputs["files"], acted)
@@ -66,14 +67,6 @@ def _clear(paths: TrialPaths) -> None:
         workspace.remove(folder)
     for path in (*map(paths.log, external_agent.FILES), paths.patch, paths.outcome):
         path.unlink(missing_ok=True)
-
-
-def _measured(spec: dict[str, Any]) -> dict[str, Any]:
-    rows = files.read_jsonl(Path(spec["measured"]))
-    found = next((row for row in rows if row["repetition"] == spec["repetition"]), None)
-    if found is None:
-        raise RegradeError(f"{spec['measured']}: has no row of repetition {spec['repetition']}")
-    return dict(found)
 
 
 def _attempt(
@@ -171,7 +164,7 @@ def _write(spec: dict[str, Any], paths: TrialPaths, outcome: dict[str, Any]) -> 
 def _outcome(spec: dict[str, Any], row: dict[str, Any], acted: Acted, frozen: workspace.Frozen) -> dict[str, Any]:
     """The content of trial.json, with the numbers of the measured call."""
     budgets = {"max_code_runs": 0, "max_wall_seconds": 0}
-    outcome = trial._outcome({**spec, "task": {**spec["task"], **budgets}}, acted, frozen)
+    outcome = trial.outcome_of({**spec, "task": {**spec["task"], **budgets}}, acted, frozen)
     nobody = spec["arm"]["harness"] in NOBODY
     outcome["harness"] = spec["arm"]["harness"] if nobody else harness_of(spec)
     outcome["model"] = None if nobody else row["model"]
@@ -184,7 +177,5 @@ def _outcome(spec: dict[str, Any], row: dict[str, Any], acted: Acted, frozen: wo
 
 
 if __name__ == "__main__":
-    try:
+    with ending_in_one_line("the session's outcome"):
         main(*sys.argv[1:])
-    except (RegradeError, OSError) as error:
-        sys.exit(f"the session's outcome cannot be written: {error}. Make room or mend the folder, and start again")

@@ -14,9 +14,12 @@ from typing import Any
 
 from regrade import __version__, files, harnesses, usage, workspace
 from regrade.config import Config
-from regrade.errors import RegradeError, SandboxError
+from regrade.errors import InputsError, NotApplicable, RegradeError, SandboxError
 from regrade.layout import RunPaths, TaskPaths, TrialPaths
-from regrade.patches.capture import capture
+from regrade.patches.snapshot import capture
+from regrade.statuses import status_of
+
+NOTHING = workspace.Frozen("", [])
 
 
 def main(spec_text: str, config_text: str) -> None:
@@ -28,12 +31,12 @@ def main(spec_text: str, config_text: str) -> None:
     paths = run.trial(task["case"], spec["repetition"])
     _clear(paths)
     inputs = files.read_json(shared.inputs)
+    acted, frozen = harnesses.Acted(), NOTHING
     if inputs["status"] == "ok":
-        outcome = _attempt(spec, config, paths, shared.pristine, inputs["files"])
+        frozen = _attempt(spec, config, paths, shared.pristine, inputs["files"], acted)
     else:
-        acted = harnesses.Acted(reason=inputs["reason"], message=inputs["message"])
-        outcome = _outcome(spec, config, acted, workspace.Frozen("", []))
-    _write(spec, paths, outcome)
+        acted.reason, acted.message = inputs["reason"], inputs["message"]
+    _write(spec, paths, outcome_of(spec, acted, frozen))
 
 
 def _clear(paths: TrialPaths) -> None:
@@ -44,41 +47,51 @@ def _clear(paths: TrialPaths) -> None:
         for single in (True, False):
             if not single or paths.rep == "rep-001":
                 paths.raw(kind, single).unlink(missing_ok=True)
-    for name in ("stdout.log", "stderr.log", "transcript.jsonl"):
-        paths.log(name).unlink(missing_ok=True)
+    for path in (paths.log("transcript.jsonl"), paths.patch, paths.outcome):
+        path.unlink(missing_ok=True)
 
 
 def _attempt(
-    spec: dict[str, Any], config: Config, paths: TrialPaths, pristine: Path, manifest: dict[str, Any]
-) -> dict[str, Any]:
-    """Work in a folder of its own, and give it the trial's name when all is done."""
+    spec: dict[str, Any],
+    config: Config,
+    paths: TrialPaths,
+    pristine: Path,
+    manifest: dict[str, Any],
+    acted: harnesses.Acted,
+) -> workspace.Frozen:
+    """Work in a folder of its own, which gets the trial's name when all is done and is removed when that fails."""
     harness = harnesses.load(spec["arm"]["harness"])
     place = paths.workspace.with_name(f".{paths.rep}.working")
+    place.mkdir(parents=True)
     try:
-        place.mkdir(parents=True)
         prepare = workspace.copy_inputs if harness.WRITES_IN_PLACE else workspace.link_inputs
         prepare(pristine, place)
-        acted = harness.run(harnesses.Context(spec, config, paths, place))
+        harness.run(harnesses.Context(spec, config, paths, place), acted)
         frozen = workspace.freeze(place, pristine, manifest)
         files.write_bytes(paths.patch, capture(pristine, place))
         place.rename(paths.workspace)
+        return frozen
     except (RegradeError, OSError) as error:
-        acted, frozen = harnesses.Acted(reason=_reason(error), message=str(error)), workspace.Frozen("", [])
-    return _outcome(spec, config, acted, frozen)
+        acted.reason, acted.message = _reason(error, config), str(error)
+        workspace.remove(place)
+        return NOTHING
 
 
-def _reason(error: Exception) -> str:
-    if isinstance(error, SandboxError | OSError):
-        return "sandbox_error"
-    return getattr(error, "reason", "provider_error")
+def _reason(error: Exception, config: Config) -> str:
+    from regrade.store import StoreError
+
+    if isinstance(error, InputsError | NotApplicable):
+        return "inputs_error" if isinstance(error, InputsError) else "not_applicable"
+    # Where asking is forbidden a StoreError is an answer that nobody gave; elsewhere it is the disk.
+    disk = isinstance(error, StoreError) and config.cache != "only"
+    return "sandbox_error" if disk or isinstance(error, SandboxError | OSError) else "provider_error"
 
 
-def _outcome(spec: dict[str, Any], config: Config, acted: harnesses.Acted, frozen: workspace.Frozen) -> dict[str, Any]:
+def outcome_of(spec: dict[str, Any], acted: harnesses.Acted, frozen: workspace.Frozen) -> dict[str, Any]:
     """The content of trial.json; docs/data_files.md explains each field."""
-    from regrade.statuses import TABLE
-
     task, model = spec["task"], spec.get("model")
-    status = TABLE[acted.reason].status if acted.reason else "ok"
+    status = status_of(acted.reason) if acted.reason else "ok"
+    said = [warning for response in acted.responses for warning in response.warnings]
     return {
         "schema_version": 1,
         "task": task["id"],
@@ -89,7 +102,7 @@ def _outcome(spec: dict[str, Any], config: Config, acted: harnesses.Acted, froze
         "status": status if status in ("error", "not_run") else "ok",
         "reason": acted.reason,
         "message": acted.message,
-        "warnings": acted.warnings + [warning for response in acted.responses for warning in response.warnings],
+        "warnings": list(dict.fromkeys(acted.warnings + said)),
         **usage.totals(acted.responses, acted.wall_s),
         "sandbox": acted.sandbox,
         "limits": {
@@ -112,7 +125,8 @@ def _outcome(spec: dict[str, Any], config: Config, acted: harnesses.Acted, froze
 
 
 def _write(spec: dict[str, Any], paths: TrialPaths, outcome: dict[str, Any]) -> None:
-    if outcome["status"] == "error":
+    """The outcome last. What may go away by itself, or with another machine, is noted so that it is tried again."""
+    if outcome["status"] == "error" or outcome["reason"] == "code_not_allowed":
         row = {"stage": "trial", "digest": spec["digest"], "at": outcome["ended_at"]}
         files.append_jsonl(paths.errors, {**row, "reason": outcome["reason"], "message": outcome["message"]})
     if not paths.patch.exists():
@@ -121,4 +135,9 @@ def _write(spec: dict[str, Any], paths: TrialPaths, outcome: dict[str, Any]) -> 
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    try:
+        main(*sys.argv[1:])
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except (RegradeError, OSError) as error:
+        sys.exit(f"the trial's outcome cannot be written: {error}. Make room or mend the folder, and start again")

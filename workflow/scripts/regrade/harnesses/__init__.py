@@ -1,9 +1,11 @@
-"""How a model gets to act. One module a harness, each with `WRITES_IN_PLACE` and `run(context) -> Acted`.
+"""How a model gets to act. One module a harness, each with `WRITES_IN_PLACE` and `run(context, acted)`.
 
     oracle        the reference answer, as a ceiling
     nop           nothing, as a floor
     single_shot   one answer that names whole files
     code_only     a loop with one tool that runs code in the sandbox
+
+`run` fills the workspace, and `acted` as it goes: what was paid for counts also when an exception ends the trial.
 """
 
 import importlib
@@ -13,6 +15,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from regrade.config import Config
+from regrade.errors import InputsError
 from regrade.layout import TrialPaths
 
 if TYPE_CHECKING:
@@ -34,17 +37,28 @@ class Context:
 
     @property
     def prompt(self) -> str:
-        """The task's prompt, verbatim."""
-        return Path(self.spec["task"]["prompt"]).read_bytes().decode("utf-8")
+        """The task's prompt, verbatim. Raises InputsError if it is no UTF-8."""
+        path = Path(self.spec["task"]["prompt"])
+        try:
+            return path.read_bytes().decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise InputsError(f"{path}: is not UTF-8: {error}") from error
 
     def raw(self, kind: str) -> Path:
         """Where a raw file of this trial lies."""
         return self.paths.raw(kind, self.spec["single"])
 
+    def enforced(self, budget: str) -> float:
+        """A budget of the task (max_code_runs, max_wall_seconds) as far as it binds; 0 is unlimited."""
+        return float(self.spec["task"][budget]) if self.spec.get("enforce_budgets") else 0.0
+
 
 @dataclass
 class Acted:
-    """How a trial went, before grading. `reason` is a hint for the grade stage; empty when nothing stood out."""
+    """How a trial went, before grading. `reason` is a hint for the grade stage; empty when nothing stood out.
+
+    `wall_s` is time worked, by the model and by code, in the original calls where answers come from the store.
+    """
 
     reason: str = ""
     message: str = ""

@@ -1,26 +1,72 @@
 """What the harnesses that ask a model share: the client, the raw files, and what an answer hints at."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+import asyncio
+import shutil
+from collections.abc import Iterator
+from contextlib import AsyncExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from regrade import files
-from regrade.harnesses import Context
-from regrade.models.types import ChatResponse, ModelConfig
+from regrade.errors import NotApplicable, SandboxError
+from regrade.harnesses import Acted, Context
+from regrade.models.types import ChatRequest, ChatResponse, ModelConfig
 from regrade.store import Store
 
 if TYPE_CHECKING:
     from regrade.models.client import Client
 
+ADAPTER = "openai-chat"
+"""The protocol of conversations; any other is for packs, which ask one question at a time."""
 
-@asynccontextmanager
-async def client_of(context: Context) -> AsyncIterator["Client"]:
-    """The client of the trial's model, with the response store of the configuration behind it."""
+ROOM_MB = 16
+"""Free space below which nobody is asked, so that every answer that is paid for can be kept."""
+
+
+class Asker:
+    """Asks the trial's model, or the store, and notes in `acted` what each answer took."""
+
+    def __init__(self, context: Context, acted: Acted, client: "Client", runner: asyncio.Runner) -> None:
+        self._context = context
+        self._acted = acted
+        self._client = client
+        self._runner = runner
+
+    def digest(self, request: ChatRequest) -> str:
+        """The digest under which the store keeps answers to a request."""
+        return self._client.digest(request)
+
+    def ask(self, request: ChatRequest) -> ChatResponse:
+        """The answer. Raises ProviderError, StoreError, or SandboxError when the disk is all but full."""
+        if self._context.config.cache != "only":
+            _require_room(self._context.workspace)
+        response = self._runner.run(self._client.complete(request, self._context.spec["repetition"]))
+        self._acted.responses.append(response)
+        self._acted.wall_s += response.timing.wall_s
+        return response
+
+
+@contextmanager
+def asker(context: Context, acted: Acted, store: Store) -> Iterator[Asker]:
+    """Somebody to ask while the block lasts. Code between two questions runs outside of any event loop, so that
+    Ctrl-C ends it at once."""
+    import uvloop
+
     from regrade.models.client import open_client
 
-    async with open_client(model_of(context), store_of(context), threads=1) as client:
-        yield client
+    if context.spec["model"]["adapter"] != ADAPTER:
+        raise NotApplicable(
+            f"model {context.spec['model']['name']}: its adapter is {context.spec['model']['adapter']}, and harness "
+            f"{context.spec['arm']['harness']} speaks {ADAPTER}: use the server's address for that, or packs"
+        )
+
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        stack = AsyncExitStack()
+        client = runner.run(stack.enter_async_context(open_client(model_of(context), store, threads=1)))
+        try:
+            yield Asker(context, acted, client, runner)
+        finally:
+            runner.run(stack.aclose())
 
 
 def store_of(context: Context) -> Store:
@@ -35,15 +81,34 @@ def model_of(context: Context) -> ModelConfig:
     return ModelConfig.from_config(asked["name"], {**entry, "request": asked["request"]})
 
 
+def _require_room(place: Path) -> None:
+    free = shutil.disk_usage(place).free
+    if free < ROOM_MB << 20:
+        raise SandboxError(
+            f"{place}: the disk is full: {free >> 20} MB free, expected at least {ROOM_MB} MB for an answer: "
+            "nobody was asked; make room and start again"
+        )
+
+
 def hint(response: ChatResponse) -> tuple[str, str]:
     """The reason and the message that an answer suggests should its trial fail; two empty texts for none."""
     if response.declined:
         return "refusal", response.refusal or "the provider's filter ended the answer"
     if response.truncated:
-        return "truncated", f"the answer hit the token limit after {response.usage.output} tokens"
+        tokens = "" if response.usage.output is None else f" after {response.usage.output} tokens"
+        thought = ", all of them reasoning" if response.empty_content and response.reasoning else ""
+        return "truncated", f"the answer hit the token limit{tokens}{thought}"
     if response.empty_content:
         thought = ", only reasoning" if response.reasoning else ""
         return "no_response", f"the answer has no text{thought} (finish_reason {response.finish_reason!r})"
+    return "", ""
+
+
+def over_budget(context: Context, worked_s: float) -> tuple[str, str]:
+    """The reason and the message when an enforced max_wall_seconds is used up; two empty texts otherwise."""
+    seconds = context.enforced("max_wall_seconds")
+    if seconds and worked_s >= seconds:
+        return "budget_exceeded", f"max_wall_seconds = {seconds:g} s: ended after {worked_s:.1f} s of work"
     return "", ""
 
 

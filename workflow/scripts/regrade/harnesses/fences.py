@@ -1,63 +1,102 @@
 """Fenced blocks in a model's text, read as Markdown writers mean them."""
 
 import re
+from collections.abc import Iterator
 from typing import NamedTuple
 
-_FENCE = re.compile(r"^ {0,3}(?P<marks>`{3,}|~{3,})[ \t]*(?P<info>[^\n]*?)[ \t]*$")
+_FENCE = re.compile(r"(?P<indent>[ \t]*)(?P<marks>`{3,}|~{3,})[ \t]*(?P<info>.*?)[ \t]*")
+_BARE = re.compile(r"[ \t]*(`{3,}|~{3,})[ \t]*")
 
 
 class Block(NamedTuple):
-    """One fenced block: the rest of its opening line, its lines, the text line before it, and whether it was closed."""
+    """One fenced block: the rest of its opening line, its text, whether it was closed, and where it begins.
+
+    `before` is the line of text above it, `line` the number of its opening line, from 0.
+    """
 
     info: str
     content: str
-    before: str
     closed: bool
+    before: str
+    line: int
+
+
+class _Fence(NamedTuple):
+    indent: int
+    marks: str
+    info: str
+
+
+def lines_of(text: str) -> list[str]:
+    """A text's lines; CRLF ends a line as LF does, and nothing else does."""
+    return text.replace("\r\n", "\n").split("\n")
 
 
 def blocks(text: str) -> list[Block]:
     """Top-level blocks. Inside a block a fence with a language opens a nested one, a bare fence closes one.
 
-    A block never closed goes to the end of the text; an empty one there is a stray closing fence and none at all.
+    Fences indented further than a block's own are its content. A block never closed goes to the end of the text; an
+    empty one there is a stray closing fence and none at all.
     """
-    lines = text.replace("\r\n", "\n").split("\n")
+    lines = lines_of(text)
     found, position = [], 0
     while position < len(lines):
-        opening = _FENCE.match(lines[position])
+        opening = _fence(lines[position])
         position += 1
-        if not opening or "`" in opening["info"]:
+        if not opening:
             continue
-        end, closed = _end(lines, position, opening["marks"])
-        content = "\n".join(lines[position:end])
-        before = next((line for line in reversed(lines[: position - 1][-2:]) if line.strip()), "")
-        if closed or content.strip():
-            found.append(Block(opening["info"], f"{content}\n" if content else "", before, closed))
-        position = end + 1
+        end = _end(lines, position, opening)
+        closed = end is not None
+        body = [_dedented(line, opening.indent) for line in lines[position:end]]
+        if closed or any(line.strip() for line in body):
+            content = "\n".join(body).rstrip("\n" if not closed else "")
+            above = lines[max(0, position - 3) : position - 1]
+            before = next((line for line in reversed(above) if line.strip()), "")
+            found.append(Block(opening.info, f"{content}\n" if body else "", closed, before, position - 1))
+        position = len(lines) if end is None else end + 1
     return found
 
 
-def _end(lines: list[str], start: int, marks: str) -> tuple[int, bool]:
-    """The index of the closing line, and whether there is one."""
+def _fence(line: str) -> _Fence | None:
+    match = _FENCE.fullmatch(line)
+    # A line such as ```x``` is code within a line, not a fence.
+    if not match or (match["marks"][0] == "`" and "`" in match["info"]):
+        return None
+    return _Fence(len(match["indent"]), match["marks"], match["info"])
+
+
+def _dedented(line: str, indent: int) -> str:
+    margin = len(line) - len(line.lstrip(" \t"))
+    return line[min(indent, margin) :]
+
+
+def _end(lines: list[str], start: int, opening: _Fence) -> int | None:
+    """The number of the line that closes a block, None if none does."""
     depth = 1
-    for index in range(start, len(lines)):
-        fence = _FENCE.match(lines[index])
-        if not fence or fence["marks"][0] != marks[0] or len(fence["marks"]) < len(marks):
-            continue
-        depth += 1 if fence["info"] else -1
+    for index, fence in _fences(lines, start, opening, opening.indent):
+        depth += 1 if fence.info else -1
         if depth == 0:
-            return index, True
-    return (len(lines), False) if depth == 1 else _first_bare(lines, start, marks)
+            return index
+    if depth == 1:
+        # No bare fence is left over within the margin. One that is only indented further still closes.
+        has_any = any(True for _ in _fences(lines, start, opening, opening.indent))
+        return None if has_any else _first_bare(lines, start, opening, opening.indent + 3)
+    return _first_bare(lines, start, opening, opening.indent)
 
 
-def _first_bare(lines: list[str], start: int, marks: str) -> tuple[int, bool]:
-    """Nesting that does not come out even was no nesting: the first bare fence closes."""
+def _fences(lines: list[str], start: int, opening: _Fence, margin: int) -> Iterator[tuple[int, _Fence]]:
+    """The fences that may end or nest in a block: as long as its own, and indented no further than the margin."""
     for index in range(start, len(lines)):
-        bare = lines[index].strip()
-        if len(bare) >= len(marks) and set(bare) == {marks[0]}:
-            return index, True
-    return len(lines), False
+        fence = _fence(lines[index])
+        if fence and fence.indent <= margin and fence.marks.startswith(opening.marks):
+            yield index, fence
 
 
-def without_stray_fence(text: str) -> str:
-    """The text without lines that are only a bare fence."""
-    return "\n".join(line for line in text.splitlines() if not re.fullmatch(r"\s*(`{3,}|~{3,})\s*", line))
+def _first_bare(lines: list[str], start: int, opening: _Fence, margin: int) -> int | None:
+    """Nesting that does not come out even was no nesting: the first bare fence closes."""
+    return next((index for index, fence in _fences(lines, start, opening, margin) if not fence.info), None)
+
+
+def without_bare_fences(lines: list[str]) -> list[str]:
+    """The lines but those that are only a bare fence."""
+    return [line for line in lines if not _BARE.fullmatch(line)]

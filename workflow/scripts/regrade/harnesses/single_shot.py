@@ -6,8 +6,7 @@ How files are named in an answer: harnesses/answer_files.py. What does not fit i
 from regrade import prompts, workspace
 from regrade.errors import RegradeError
 from regrade.harnesses import Acted, Context, answer_files, asking
-from regrade.models.run import run as run_loop
-from regrade.models.types import ChatRequest, ChatResponse
+from regrade.models.types import ChatRequest
 
 WRITES_IN_PLACE = False
 
@@ -15,33 +14,31 @@ SYSTEM = "Answer once, with the whole content of each file you write in a fenced
 FILES_CHARS = 8000
 
 
-def run(context: Context) -> Acted:
+def run(context: Context, acted: Acted) -> None:
     """Ask once, and write what the answer names."""
-    request = ChatRequest(messages(context))
-    response = run_loop(_ask(context, request))
+    with asking.asker(context, acted, asking.store_of(context)) as asker:
+        response = asker.ask(ChatRequest(messages(context)))
     asking.write_raw(context.raw("request.json"), context.raw("response.json"), response)
-    reason, message = asking.hint(response)
+    acted.reason, acted.message = asking.hint(response)
     found = answer_files.parse(response.text, context.output_artifact)
-    warnings = list(found.warnings)
+    acted.warnings += found.warnings
     for name, content in found.files.items():
         try:
             workspace.write_into(context.workspace, name, content.encode("utf-8", "backslashreplace"))
         except RegradeError as error:
-            warnings.append(str(error))
-    return Acted(reason, message, [response], response.timing.wall_s, warnings=warnings)
+            acted.warnings.append(f"answer: {error}")
+    over = asking.over_budget(context, acted.wall_s)
+    if any(over):
+        acted.reason, acted.message = over
 
 
 def messages(context: Context) -> list[dict[str, str]]:
     """The system message and the one question."""
     budget = context.spec["arm"].get("files_chars", FILES_CHARS)
     excerpt = prompts.excerpt(context.workspace, budget)
-    parts = [prompts.task_prompt(context.prompt, context.output_artifact).rstrip("\n")]
+    prompt = prompts.task_prompt(context.prompt, context.output_artifact)
+    text = prompt if prompt.endswith("\n") else f"{prompt}\n"
     if excerpt:
-        parts.append(f"Files (beginnings):\n{excerpt.rstrip()}")
-    parts.append(f"Answer with\n```{context.output_artifact}\n(content)\n```")
-    return [{"role": "system", "content": SYSTEM}, {"role": "user", "content": "\n\n".join(parts)}]
-
-
-async def _ask(context: Context, request: ChatRequest) -> ChatResponse:
-    async with asking.client_of(context) as client:
-        return await client.complete(request, repetition=context.spec["repetition"])
+        text += f"\nFiles (beginnings):\n{excerpt}"
+    text += f"\nAnswer with\n```{context.output_artifact}\n(content)\n```"
+    return [{"role": "system", "content": SYSTEM}, {"role": "user", "content": text}]
