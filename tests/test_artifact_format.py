@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
+
 from artifact_support import edit, make_generator_task, make_task
 from regrade.errors import FaultsError, UsageError
 from regrade.formats import artifact

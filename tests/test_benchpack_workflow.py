@@ -34,7 +34,11 @@ def server() -> Iterator[ChatServer]:
 @pytest.fixture
 def project(make_project: Callable[..., Project], server: ChatServer) -> Project:
     """One pack of a question and a repo-task, under oracle, nop and a model."""
-    arms = {"oracle": {"harness": "oracle"}, "nop": {"harness": "nop"}, "asked": {"harness": "single-shot", "model": "m"}}
+    arms = {
+        "oracle": {"harness": "oracle"},
+        "nop": {"harness": "nop"},
+        "asked": {"harness": "single-shot", "model": "m"},
+    }
     models = {"m": {"adapter": "openai-chat", "model": "served", "base_url": server.base_url, "stream": False}}
     project = make_project(arms, models)
     make_pack(project.folder / "benchpacks", files={"verify/mend.py": CHECK})

@@ -4,6 +4,7 @@ import json
 import os
 
 import pytest
+
 from artifact_support import GRADER, edit, make_generator_task, make_task, write_files
 from regrade import cli
 from regrade.formats import artifact

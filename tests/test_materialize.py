@@ -8,6 +8,7 @@ import sys
 from dataclasses import replace
 
 import pytest
+
 from artifact_support import make_generator_task, make_task, write_files
 from regrade import cli, digests, files, workspace
 from regrade.config import Config

@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pytest
+
 from artifact_support import write_files
 from regrade import cli
 from regrade.formats import artifact

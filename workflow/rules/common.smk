@@ -60,16 +60,23 @@ wildcard_constraints:
     set="(?!(?:runs|checks|harbor|tasks|cache)/)[A-Za-z0-9][A-Za-z0-9._-]*",
 
 
+def slots_of(name, number):
+    """How many slots of a model a job takes: `number` under an arm with that model, else none."""
+
+    def slots(wildcards):
+        return number if PLAN.config.arms[wildcards.arm].get("model") == name else 0
+
+    return slots
+
+
 # One slot a model: how many trials ask it at once, whatever --cores says.
 MODEL_SLOTS = {}
 # What is measured has its model for itself.
 ALL_MODEL_SLOTS = {}
 for name, model in PLAN.config.models.items():
     resource = "model_" + "".join(letter if letter.isalnum() else "_" for letter in name)
+    most = model.get("max_concurrency", 4)
     if resource not in workflow.global_resources:
-        workflow.register_resource(resource, model.get("max_concurrency", 4))
-    slots = model.get("max_concurrency", 4)
-    MODEL_SLOTS[resource] = lambda wildcards, name=name: int(PLAN.config.arms[wildcards.arm].get("model") == name)
-    ALL_MODEL_SLOTS[resource] = lambda wildcards, name=name, slots=slots: slots * int(
-        PLAN.config.arms[wildcards.arm].get("model") == name
-    )
+        workflow.register_resource(resource, most)
+    MODEL_SLOTS[resource] = slots_of(name, 1)
+    ALL_MODEL_SLOTS[resource] = slots_of(name, most)

@@ -6,7 +6,7 @@ OUTPUTS: summary.md beside them
 
 
 def summary_code(wildcards):
-    return PLAN.records_spec([])["code"]
+    return PLAN.recording_code()
 
 
 rule run_summary:
@@ -37,7 +37,7 @@ rule pack_summary:
         code=summary_code,
         pack=pack_of,
     shell:
-        "{PYTHON:q} -m regrade.packs.pack_summary $(dirname {output:q}) {params.pack:q}"
+        '{PYTHON:q} -m regrade.packs.pack_summary "$(dirname {output:q})" {params.pack:q}'
 
 
 rule set_summary:

@@ -8,12 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from regrade import digests, files, workspace
+from regrade.models.redaction import MARK, SHORTEST
 
 MODEL_CALLS_BYTES = 4 << 20
 
 _KEYS = re.compile(r"key|token|secret|password|auth|credential", re.IGNORECASE)
-_SHORTEST_KEY = 8
-_REDACTED = b"[redacted]"
 
 
 class Secrets:
@@ -21,13 +20,12 @@ class Secrets:
 
     def __init__(self, names: list[str]) -> None:
         values = {os.fsencode(os.environ.get(name, "")) for name in names if _KEYS.search(name)}
-        # A shorter key is a placeholder such as "EMPTY"; taking that word out of files would damage them.
-        self._values = sorted((value for value in values if len(value) >= _SHORTEST_KEY), key=len, reverse=True)
+        self._values = sorted((value for value in values if len(value) >= SHORTEST), key=len, reverse=True)
 
     def redact(self, content: bytes) -> bytes:
         """The content without any of the keys."""
         for value in self._values:
-            content = content.replace(value, _REDACTED)
+            content = content.replace(value, MARK.encode())
         return content
 
     def redact_folder(self, folder: Path) -> Iterator[str]:

@@ -39,6 +39,8 @@ ASKED = ("adapter", "base_url", "runtime", "model", "stream_usage", "strip_think
 """Keys of a model's entry that make an answer what it is; all others only say how it is got."""
 
 NEEDS_MODEL = {"single-shot", "code-only"}
+ASKS_NOBODY = ("oracle", "nop")
+"""Harnesses whose arms give an answer without a model, whatever a task says about its own."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +112,9 @@ def load(value: Mapping[str, Any], files: Iterable[Path] = ()) -> Config:
     faults = list(_arm_faults(value["arms"], models, source, models_file))
     judge = value.get("judge")
     if judge is not None and judge not in models:
-        faults.append(Fault(source, "judge", f"is {judge!r}, expected a model of {models_file}{nearest(judge, models)}"))
+        faults.append(
+            Fault(source, "judge", f"is {judge!r}, expected a model of {models_file}{nearest(judge, models)}")
+        )
     if faults:
         raise FaultsError(faults)
     cache = value.get("cache", "on")

@@ -3,7 +3,7 @@
 import json
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +50,11 @@ def read_jsonl(path: Path) -> Iterator[Any]:
         for line in stream:
             if line.endswith(b"\n") and line.strip():
                 yield json.loads(line)
+
+
+def write_jsonl(path: Path, rows: Iterable[Any]) -> None:
+    """Write rows for people and programs, a line each with its keys in their own order, by rename."""
+    write_text(path, "".join(f"{json.dumps(row, allow_nan=False)}\n" for row in rows))
 
 
 def append_jsonl(path: Path, row: Any) -> None:

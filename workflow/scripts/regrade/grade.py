@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from regrade import files, sandbox, verdicts
-from regrade.graders import GraderLimits, Verdict, grade_workspace
-from regrade.graders.verdict import failed
+from regrade.errors import ending_in_one_line
+from regrade.graders import GraderLimits, grade_workspace
+from regrade.verdicts import Verdict, failed
 
 
 def main(spec_text: str) -> None:
@@ -65,7 +66,5 @@ def _keep_output(spec: dict[str, Any], verdict: Verdict) -> None:
 
 
 if __name__ == "__main__":
-    try:
+    with ending_in_one_line("the grade"):
         main(*sys.argv[1:])
-    except OSError as error:
-        sys.exit(f"the grade cannot be written: {error}")

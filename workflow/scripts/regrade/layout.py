@@ -4,6 +4,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 
+def verify_outcome(verdict: Path) -> Path:
+    """Where it says how a verify script ran, from the path of what it said."""
+    return verdict.with_suffix(".outcome.json")
+
+
 @dataclass(frozen=True)
 class TaskPaths:
     """What a task's trials share: results/tasks/<format>/<collection>/<case>/."""
@@ -15,6 +20,7 @@ class TaskPaths:
 
     @property
     def folder(self) -> Path:
+        """The folder itself."""
         return self.results / "tasks" / self.format / self.collection / self.case
 
     @property
@@ -44,9 +50,11 @@ class RunPaths:
 
     @property
     def folder(self) -> Path:
+        """The run directory."""
         return self.results / "runs" / self.arm / self.format / self.collection
 
     def trial(self, case: str, repetition: int) -> "TrialPaths":
+        """The files of one of its trials."""
         return TrialPaths(self.folder, case, f"rep-{repetition:03d}")
 
 
@@ -89,19 +97,22 @@ class TrialPaths:
 
     @property
     def workspace(self) -> Path:
+        """What the trial left."""
         return self.run / "workspace" / self.case / self.rep
 
     @property
     def patch(self) -> Path:
+        """What the trial changed in its inputs."""
         return self.run / "patch" / self.case / f"{self.rep}.diff"
 
     @property
     def grade(self) -> Path:
+        """The verdict and what it was made from."""
         return self.run / "grade" / self.case / f"{self.rep}.json"
 
     @property
     def verify(self) -> Path:
-        """The folder of the grader's own output."""
+        """The folder of what graders and verify scripts printed and wrote."""
         return self.run / "verify" / self.case
 
     @property

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from regrade import files, hardware
 from regrade.config import Config
-from regrade.errors import RegradeError
+from regrade.errors import RegradeError, ending_in_one_line
 from regrade.journal import Journal
 from regrade.models.adapters import Reading
 from regrade.models.adapters.caller import Exchange, open_caller, question_for
@@ -201,7 +201,7 @@ def _finish(spec: dict[str, Any], journal: Journal) -> None:
             raw = {f"{kind}_path": f"{folder.name}/{name}" for kind, name in names.items()}
             rows.append({"repetition": execution.number, **noted["measured"], "raw": raw, "digest": spec["digest"]})
     _note_error(spec, rows)
-    files.write_text(Path(spec["output"]), "".join(f"{json.dumps(row, allow_nan=False)}\n" for row in rows))
+    files.write_jsonl(Path(spec["output"]), rows)
 
 
 def _note_error(spec: dict[str, Any], rows: list[dict[str, Any]]) -> None:
@@ -216,7 +216,5 @@ def _note_error(spec: dict[str, Any], rows: list[dict[str, Any]]) -> None:
 
 
 if __name__ == "__main__":
-    try:
+    with ending_in_one_line("the measurement"):
         main(*sys.argv[1:])
-    except OSError as error:
-        sys.exit(f"the measurement cannot be written: {error}. Make room or mend the folder, and start again")

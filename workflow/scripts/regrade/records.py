@@ -17,12 +17,13 @@ from typing import Any
 
 from regrade import files, hardware
 from regrade.config import Config
-from regrade.errors import RegradeError, StaleError
+from regrade.errors import StaleError, ending_in_one_line
 from regrade.layout import RunPaths, TrialPaths
 from regrade.models import prices
 from regrade.models.types import Usage
 from regrade.packs import host_label, run_metadata
 from regrade.packs import rows as pack_rows
+from regrade.packs.measured import find
 from regrade.packs.outcome import outcome as measured_outcome
 from regrade.plan import Plan, Trial
 from regrade.record import record
@@ -37,25 +38,20 @@ def main(arguments: list[str]) -> None:
     else:
         folder = plan.results / arguments[1]
         found = records(plan, plan.trials_of_set(arguments[1]))
-        _write_rows(folder / "records.jsonl", found)
+        files.write_jsonl(folder / "records.jsonl", found)
         files.write_text(folder / "records.csv", as_csv(found))
 
 
 def _write_run(plan: Plan, run: RunPaths) -> None:
     trials = plan.trials_of_run(run.arm, run.format, run.collection)
     found = records(plan, trials)
-    machine = {**hardware.describe(), "host_label": plan.config.host_label or host_label.from_hostname(_hostname())}
+    machine = hardware.describe(plan.config.host_label)
+    machine.setdefault("host_label", host_label.from_hostname(machine["hostname"]))
     files.write_json(run.folder / "hardware.json", machine)
     if run.format == "benchpack":
         _write_metadata(plan, run.folder / "run-metadata.json")
         found = [_pack_row(plan, trial, row) for trial, row in zip(trials, found, strict=True)]
-    _write_rows(run.folder / "run.jsonl", found)
-
-
-def _hostname() -> str:
-    import socket
-
-    return socket.gethostname()
+    files.write_jsonl(run.folder / "run.jsonl", found)
 
 
 def _write_metadata(plan: Plan, path: Path) -> None:
@@ -86,7 +82,7 @@ def _record(plan: Plan, trial: Trial, paths: TrialPaths, grade: dict[str, Any]) 
     model = plan.config.models[arm["model"]] if "model" in arm else None
     asked = {"model": model["model"] if model else None, "harness": arm["harness"]}
     if trial.task.format == "benchpack":
-        measured, session = _measured(paths, trial.repetition), _session(paths)
+        measured, session = find(paths.measured, trial.repetition), _session(paths)
         outcome = measured_outcome(measured, session, asked=model is not None)
         asked["harness"] = plan.benchpack.harness(trial)
     else:
@@ -101,11 +97,6 @@ def _cost(arm: dict[str, Any], model: dict[str, Any] | None, tokens: dict[str, A
     return None if arm["harness"] == "external-agent" else 0.0
 
 
-def _measured(paths: TrialPaths, repetition: int) -> dict[str, Any] | None:
-    rows = files.read_jsonl(paths.measured)
-    return next((row for row in rows if row["repetition"] == repetition), None)
-
-
 def _session(paths: TrialPaths) -> dict[str, Any] | None:
     return files.read_json(paths.outcome) if paths.outcome.exists() else None
 
@@ -113,7 +104,7 @@ def _session(paths: TrialPaths) -> dict[str, Any] | None:
 def _pack_row(plan: Plan, trial: Trial, row: dict[str, Any]) -> dict[str, Any]:
     """A run.jsonl row as readers of packs expect it, with the record in its object `regrade`."""
     paths, source = plan.paths(trial), trial.task.source
-    measured = _measured(paths, trial.repetition)
+    measured = find(paths.measured, trial.repetition)
     if measured is None or row["status"] == "not_run":
         return pack_rows.not_run(source.pack, source.case, row)
     verify = files.read_json(paths.verdict) if paths.verdict.exists() else None
@@ -122,10 +113,6 @@ def _pack_row(plan: Plan, trial: Trial, row: dict[str, Any]) -> dict[str, Any]:
     return pack_rows.row(
         source.pack, source.case, repetitions, measured, grade, row, session=source.is_repo_task, verify=verify
     )
-
-
-def _write_rows(path: Path, rows: list[dict[str, Any]]) -> None:
-    files.write_text(path, "".join(f"{json.dumps(row, allow_nan=False)}\n" for row in rows))
 
 
 def as_csv(rows: list[dict[str, Any]]) -> str:
@@ -153,7 +140,5 @@ def _flatten(value: dict[str, Any], prefix: str) -> Iterable[tuple[str, Any]]:
 
 
 if __name__ == "__main__":
-    try:
+    with ending_in_one_line("the records"):
         main(sys.argv[1:])
-    except RegradeError as error:
-        sys.exit(str(error))

@@ -19,13 +19,14 @@ from pathlib import Path
 from typing import Any
 
 from regrade import digests, files, scorers, verdicts
-from regrade.errors import RegradeError
-from regrade.graders.verdict import Verdict, broken, failed
+from regrade.errors import ending_in_one_line
 from regrade.judge import Judge
+from regrade.layout import verify_outcome
 from regrade.models.types import ModelConfig
+from regrade.packs.measured import row_of
 from regrade.statuses import status_of
 from regrade.store import Store, StoreError
-from regrade.verify import outcome_path
+from regrade.verdicts import Verdict, broken, failed
 
 DIGESTS = ("task", "request", "work", "trial", "grader", "code")
 VERIFY = "verify-script"
@@ -57,7 +58,8 @@ def main(spec_text: str, config_text: str = "") -> None:
 
 def _answered(spec: dict[str, Any], judge: Judge | None) -> Graded:
     """The verdict on an answer's text. That of a call that failed is empty, and scored for the row's sake only."""
-    row, trial = _row(spec), files.read_json(Path(spec["trial"])) if "trial" in spec else None
+    row = row_of(Path(spec["measured"]), spec["repetition"])
+    trial = files.read_json(Path(spec["trial"])) if "trial" in spec else None
     made_of = {"request": row["request"], "work": digests.of_bytes(row["text"].encode("utf-8", "backslashreplace"))}
     made_of["trial"] = trial["digests"]["trial"] if trial else row["digest"]
     ended = _ended(row, trial)
@@ -66,13 +68,6 @@ def _answered(spec: dict[str, Any], judge: Judge | None) -> Graded:
     scored, verdict = _score(spec, row["text"], judge)
     verdict = verdicts.with_hint(verdict, row["reason"], row["message"])
     return Graded(verdict, made_of, scored.row if scored else None, attempted=verdict.reason != "no_judge")
-
-
-def _row(spec: dict[str, Any]) -> dict[str, Any]:
-    for row in files.read_jsonl(Path(spec["measured"])):
-        if row["repetition"] == spec["repetition"]:
-            return dict(row)
-    raise RegradeError(f"{spec['measured']}: has no row of repetition {spec['repetition']}")
 
 
 def _ended(row: dict[str, Any], trial: dict[str, Any] | None) -> Verdict | None:
@@ -127,7 +122,7 @@ def _judge(spec: dict[str, Any], config_text: str) -> Judge | None:
 def _verified(spec: dict[str, Any]) -> Graded:
     """The verdict on a repo-task, from how its verifier ran and how its session ended."""
     verify = Path(spec["verify"])
-    trial, outcome, said = (files.read_json(path) for path in (Path(spec["trial"]), outcome_path(verify), verify))
+    trial, outcome, said = (files.read_json(path) for path in (Path(spec["trial"]), verify_outcome(verify), verify))
     if isinstance(said.get("not_applicable"), str) and not outcome["passed"]:
         # The script's own word that this machine lacks what it needs.
         return Graded(broken("not_applicable", said["not_applicable"]), trial["digests"], None, attempted=False)
@@ -166,7 +161,5 @@ def _how(outcome: dict[str, Any]) -> str:
 
 
 if __name__ == "__main__":
-    try:
+    with ending_in_one_line("the grade"):
         main(*sys.argv[1:])
-    except (RegradeError, OSError) as error:
-        sys.exit(f"the grade cannot be written: {error}")

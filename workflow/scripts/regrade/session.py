@@ -25,14 +25,13 @@ from pathlib import Path
 from typing import Any
 
 from regrade import external_agent, files, trial, workspace
-from regrade.config import Config
+from regrade.config import ASKS_NOBODY, Config
 from regrade.errors import RegradeError, ending_in_one_line
 from regrade.harnesses import Acted
 from regrade.layout import RunPaths, TaskPaths, TrialPaths
 from regrade.packs.measured import row_of
 from regrade.patches import apply, snapshot
 
-NOBODY = ("oracle", "nop")
 OURS = ("sandbox_error", "inputs_error", "code_not_allowed")
 """What may go away by itself or on another machine, and is tried again."""
 
@@ -56,7 +55,7 @@ def main(spec_text: str, config_text: str) -> None:
 
 def harness_of(spec: dict[str, Any]) -> str:
     """Who acts: `external-agent` where the case says so and the arm has a model, else `fenced-patch`."""
-    if spec["arm"]["harness"] in NOBODY:
+    if spec["arm"]["harness"] in ASKS_NOBODY:
         return "fenced-patch"
     return str((spec["case"]["harness"] or {}).get("id", "fenced-patch"))
 
@@ -165,7 +164,7 @@ def _outcome(spec: dict[str, Any], row: dict[str, Any], acted: Acted, frozen: wo
     """The content of trial.json, with the numbers of the measured call."""
     budgets = {"max_code_runs": 0, "max_wall_seconds": 0}
     outcome = trial.outcome_of({**spec, "task": {**spec["task"], **budgets}}, acted, frozen)
-    nobody = spec["arm"]["harness"] in NOBODY
+    nobody = spec["arm"]["harness"] in ASKS_NOBODY
     outcome["harness"] = spec["arm"]["harness"] if nobody else harness_of(spec)
     outcome["model"] = None if nobody else row["model"]
     outcome["turns"] = 0 if nobody else 1

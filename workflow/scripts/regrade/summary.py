@@ -9,11 +9,13 @@ import importlib.metadata
 import platform
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 from regrade import __version__, digests, files
+from regrade.errors import ending_in_one_line
+from regrade.packs import markdown
 from regrade.statistics import mean, median, wilson
 
 Row = dict[str, Any]
@@ -86,7 +88,7 @@ def _arms(rows: list[Row]) -> str:
             _percent(found["passed"], tried), _interval(group), _percent(found["passed"], graded),
             _number(mean(scores)),
         ])  # fmt: skip
-    return _table(heading, table)
+    return markdown.table(heading, table)
 
 
 def _interval(rows: list[Row]) -> str:
@@ -109,7 +111,7 @@ def _effort(rows: list[Row]) -> str:
             _number(median(_known(row["timing"]["wall_s"] for row in group)), ".2f"),
             f"{truncated} of {len(group)}", f"{sum(row['cached'] for row in group)} of {len(group)}",
         ])  # fmt: skip
-    return _table(heading, table)
+    return markdown.table(heading, table)
 
 
 def _groups(rows: list[Row], field: str) -> str:
@@ -124,7 +126,7 @@ def _groups(rows: list[Row], field: str) -> str:
             scores = _known(row["score"] for row in trials)
             rate = _percent(found["passed"], tried)
             table.append([value, arm, *(found[name] for name in COUNTS), rate, _number(mean(scores))])
-    return _table(heading, table)
+    return markdown.table(heading, table)
 
 
 def _rank(value: str) -> tuple[int, str]:
@@ -139,7 +141,7 @@ def _reasons(rows: list[Row]) -> str:
             if status != "passed":
                 said = filter(None, (row["message"] or row["detail"] for row in trials))
                 table.append([arm, status, reason, len(trials), _cell(next(said, ""))])
-    return _table(["arm", "status", "reason", "trials", "for example"], table) if table else ""
+    return markdown.table(["arm", "status", "reason", "trials", "for example"], table) if table else ""
 
 
 def _changes(rows: list[Row]) -> str:
@@ -149,7 +151,7 @@ def _changes(rows: list[Row]) -> str:
         before = same_work[-1] if same_work else None
         if before and (before["status"], before["score"]) != (row["status"], row["score"]):
             table.append([row["task"], row["arm"], row["repetition"], _verdict(before), _verdict(row)])
-    return _table(["task", "arm", "repetition", "before", "now"], table) if table else ""
+    return markdown.table(["task", "arm", "repetition", "before", "now"], table) if table else ""
 
 
 def _verdict(row: Row) -> str:
@@ -168,7 +170,7 @@ def _tasks(rows: list[Row]) -> str:
             found = Counter(row["reason"] or row["status"] for row in trials)
             cells.append(", ".join(f"{count} {name}" if len(trials) > 1 else name for name, count in found.items()))
         table.append([task, group[0]["difficulty"] or "-", *cells])
-    return _table(["task", "difficulty", *arms], table)
+    return markdown.table(["task", "difficulty", *arms], table)
 
 
 def _made_of(rows: list[Row]) -> str:
@@ -229,18 +231,11 @@ def _total(values: Iterable[float | None], form: str = "d") -> str:
 
 
 def _cell(text: object) -> str:
-    """Text that cannot leave its cell, at most 120 characters."""
-    line = " ".join(str(text).split())
-    line = line if len(line) <= 120 else f"{line[:117]}..."
-    for mark in ("\\", "|", "`", "<", "[", "*"):
-        line = line.replace(mark, f"\\{mark}" if mark != "<" else "&lt;")
-    return line
-
-
-def _table(heading: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    lines = [heading, ["---"] * len(heading), *rows]
-    return "\n".join(f"| {' | '.join(str(cell) for cell in line)} |" for line in lines)
+    """Text that cannot leave its cell, at most 120 characters; empty for nothing."""
+    line = markdown.shortened(text)
+    return markdown.cell(line) if line else ""
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    with ending_in_one_line("the summary"):
+        main(*sys.argv[1:])

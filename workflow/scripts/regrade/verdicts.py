@@ -1,12 +1,12 @@
-"""What every stage that gives a verdict shares: hints, the grade file, its history, and the errors to try again."""
+"""What every stage that gives a verdict shares: the verdict, hints, the grade file and its history, errors to retry."""
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from regrade import files
-from regrade.graders.verdict import Verdict
+from regrade.statuses import Status, status_of
 
 SCHEMA_VERSION = 1
 LONGEST_DETAIL = 500
@@ -15,6 +15,36 @@ MOST_EARLIER = 50
 
 HINTS = ("truncated", "no_response", "refusal", "agent_timeout", "budget_exceeded")
 """Ways in which a trial ends early without being over: what it left is graded, and explains a failure."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """passed, score and detail are None when there is no verdict; then reason, message and traceback say why."""
+
+    passed: bool | None
+    score: float | None
+    detail: str | None
+    status: Status
+    reason: str = ""
+    message: str = ""
+    traceback: str = ""
+    in_process: bool = False
+    cpu_s: float | None = None
+    """Used inside the sandboxes, by the grader and by agent code that it had run."""
+    wall_s: float = 0.0
+    stdout: bytes = b""
+    stderr: bytes = b""
+    bounds: list[str] = field(default_factory=list)
+
+
+def failed(reason: str, detail: str) -> Verdict:
+    """A verdict that needs no grader."""
+    return Verdict(False, 0.0, detail, "failed", reason)
+
+
+def broken(reason: str, message: str) -> Verdict:
+    """No verdict: the grader, the sandbox or the disk is to blame."""
+    return Verdict(None, None, None, status_of(reason), reason, message)
 
 
 def with_hint(verdict: Verdict, hint: str, message: str) -> Verdict:

@@ -3,7 +3,7 @@
     python -m regrade.verify SPEC      JSON, as the rule hands it over
 
 SPEC: case, pack {id, version, folder}, script (relative to the pack), timeout_s, environment, verifier_env (names to
-take over from ours), source_fixture_id, workspace, patch, output, logs, repetition, sandbox, digest, attempt, errors.
+take over from ours), source_fixture_id, workspace, patch, output, logs, sandbox, digest, attempt, errors.
 
 The script works in the sandbox on a copy of the workspace; the pack is its working folder, read-only, without the
 right answers. Writes <rep>.stdout.log, <rep>.stderr.log, <rep>.outcome.json (how it ran, for the stage `score`), and
@@ -22,8 +22,9 @@ from pathlib import Path
 from typing import Any
 
 from regrade import files, sandbox, workspace
-from regrade.errors import RegradeError, SandboxError
+from regrade.errors import RegradeError, SandboxError, ending_in_one_line
 from regrade.graders import static
+from regrade.layout import verify_outcome
 
 MEMORY_MB = 4096
 PROCESSES = 512
@@ -38,16 +39,11 @@ USUAL = {"PYTHONHASHSEED": "0", "TZ": "UTC"}
 _PACK, _PATCH, _ANSWER = "/pack", "/patch", "/verify"
 
 
-def outcome_path(output: Path) -> Path:
-    """Where it says how a verifier ran, from the path of what it said."""
-    return output.with_suffix(".outcome.json")
-
-
 def main(spec_text: str) -> None:
     """Run the stage for one specification."""
     spec = json.loads(spec_text)
     output = Path(spec["output"])
-    for path in (output, outcome_path(output)):
+    for path in (output, verify_outcome(output)):
         path.unlink(missing_ok=True)
     outcome = _outcome(spec)
     said, ran = _ran(spec, outcome)
@@ -56,7 +52,7 @@ def main(spec_text: str) -> None:
     if outcome["reason"]:
         row = {"stage": "verify", "digest": spec["digest"], "at": outcome["verified_at"]}
         files.append_jsonl(Path(spec["errors"]), {**row, "reason": outcome["reason"], "message": outcome["message"]})
-    files.write_json(outcome_path(output), outcome)
+    files.write_json(verify_outcome(output), outcome)
     files.write_text(output, json.dumps(said | _process_result(spec, outcome), indent=2, sort_keys=True) + "\n")
 
 
@@ -229,7 +225,5 @@ def _said(path: Path) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    try:
+    with ending_in_one_line("the verifier's result"):
         main(*sys.argv[1:])
-    except (RegradeError, OSError) as error:
-        sys.exit(f"the verifier's result cannot be written: {error}. Make room or mend the folder, and start again")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from regrade import files
-from regrade.errors import RegradeError
+from regrade.errors import ending_in_one_line
 from regrade.formats import artifact
 from regrade.gates import report
 from regrade.gates.run import both_gates, lints
@@ -27,7 +27,5 @@ def main(spec_text: str, output: str, jobs: str) -> None:
 
 
 if __name__ == "__main__":
-    try:
+    with ending_in_one_line("the report"):
         main(*sys.argv[1:])
-    except RegradeError as error:
-        sys.exit(str(error))

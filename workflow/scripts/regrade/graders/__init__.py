@@ -7,10 +7,10 @@ broker.py        starts a second sandbox when a grader asks for agent code to be
 channel.py       the pipe that results come over
 static.py        what can be seen of a grader without running it
 cases.py         a grader's own negative cases; case_runner.py is inside their sandbox
-verdict.py       what comes out
+verdict.py       how a grader's words become a reason
 """
 
 from regrade.graders.grading import Conditions, GraderLimits, grade_workspace
-from regrade.graders.verdict import Verdict
+from regrade.verdicts import Verdict
 
 __all__ = ["Conditions", "GraderLimits", "Verdict", "grade_workspace"]

@@ -10,11 +10,12 @@ from typing import Any
 
 from regrade import sandbox
 from regrade.errors import SandboxError
-from regrade.graders import static, verdict, view
+from regrade.graders import static, view
 from regrade.graders.broker import Broker
 from regrade.graders.channel import Channel
 from regrade.graders.places import GRADER, ON_PATH, PYTHON, RUNNER, WORKSPACE, program, seen
-from regrade.graders.verdict import Verdict
+from regrade.graders.verdict import NOT_PRODUCED, reason_of
+from regrade.verdicts import Verdict, broken, failed
 
 PROCESSES = 256
 DISK_MB = 256
@@ -76,11 +77,11 @@ def grade_workspace(
             ]
             return _run(mounts, scratch, limits, mode, conditions)
     except view.MissingError:
-        return verdict.failed("missing_artifact", verdict.NOT_PRODUCED)
+        return failed("missing_artifact", NOT_PRODUCED)
     except view.UnfitError as unfit:
-        return verdict.failed("invalid_format", str(unfit))
+        return failed("invalid_format", str(unfit))
     except (SandboxError, OSError) as error:
-        return verdict.broken("sandbox_error", str(error))
+        return broken("sandbox_error", str(error))
 
 
 @contextmanager
@@ -149,7 +150,7 @@ def _run(
         outcome = sandbox.run(command)
     found = _understood(channel, outcome, limits, looks.in_process)
     if broker and broker.failure:
-        found = verdict.broken("sandbox_error", broker.failure)
+        found = broken("sandbox_error", broker.failure)
     return replace(
         found,
         in_process=looks.in_process,
@@ -165,18 +166,18 @@ def _understood(channel: Channel, outcome: sandbox.Outcome, limits: GraderLimits
     """The verdict on the channel, or why there is none."""
     if channel.cut or channel.content.count(b"\n") > 1:
         if in_process:
-            return verdict.failed("forged_result", "something beside the grader wrote to the grader's result channel")
-        return verdict.broken("grader_error", "the grader wrote to the descriptor that is there for its verdict")
+            return failed("forged_result", "something beside the grader wrote to the grader's result channel")
+        return broken("grader_error", "the grader wrote to the descriptor that is there for its verdict")
     if not channel.content.endswith(b"\n"):
         stderr = outcome.stderr[-SHOWN_STDERR:].decode(errors="replace")
-        return replace(verdict.broken("grader_error", _ending(outcome, limits)), traceback=stderr)
+        return replace(broken("grader_error", _ending(outcome, limits)), traceback=stderr)
     said = _parsed(channel.content)
     if "fault" in said:
-        return replace(verdict.broken("grader_error", said["fault"]), traceback=said["traceback"])
+        return replace(broken("grader_error", said["fault"]), traceback=said["traceback"])
     passed, score, detail = said["passed"], said["score"], said["detail"]
     if passed:
         return Verdict(True, score, detail, "passed")
-    return Verdict(False, score, detail, "failed", verdict.reason_of(detail))
+    return Verdict(False, score, detail, "failed", reason_of(detail))
 
 
 def _parsed(content: bytes) -> dict[str, Any]:

@@ -2,10 +2,8 @@
 
 import sys
 
-from regrade.errors import RegradeError
+from regrade.errors import ending_in_one_line
 from regrade.inputs.stage import main
 
-try:
+with ending_in_one_line("the inputs"):
     main(*sys.argv[1:])
-except RegradeError as error:
-    sys.exit(str(error))

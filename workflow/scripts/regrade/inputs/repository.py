@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from regrade import digests, files, workspace
-from regrade.errors import RegradeError
+from regrade.errors import RegradeError, ending_in_one_line
 from regrade.formats.benchpack import links
 from regrade.inputs.stage import SCHEMA_VERSION, seal
 
@@ -35,7 +35,5 @@ def main(spec_text: str) -> None:
 
 
 if __name__ == "__main__":
-    try:
+    with ending_in_one_line("the repository"):
         main(*sys.argv[1:])
-    except RegradeError as error:
-        sys.exit(str(error))

@@ -8,6 +8,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from regrade.models import embedded, failures, openai_chat
+from regrade.models.keys import request_headers
 from regrade.models.redaction import Secrets, clean_url
 from regrade.models.types import ChatResponse, ModelConfig, ProviderError, Timing
 
@@ -48,10 +49,7 @@ class Connection:
     async def _post(self, session: "aiohttp.ClientSession", body: dict[str, Any], begin: float) -> ChatResponse:
         import aiohttp
 
-        headers = {"Content-Type": "application/json", "User-Agent": "regrade"}
-        if self._key:
-            headers["Authorization"] = f"Bearer {self._key}"
-        ttft_s = None
+        headers, ttft_s = request_headers(self._key), None
         data = json.dumps(body).encode()
         async with session.post(self._url, data=data, headers=headers, allow_redirects=False) as reply:
             if not 200 <= reply.status < 300:

@@ -1,4 +1,4 @@
-"""The API key of a model, from the environment."""
+"""The API key of a model: from the environment, into a request's headers."""
 
 import os
 
@@ -19,3 +19,9 @@ def read_key(model: ModelConfig) -> str | None:
     if not key.isascii() or not key.isprintable():
         raise RegradeError(f"model {model.name}: the key in {model.api_key_env} holds characters that no header can")
     return key
+
+
+def request_headers(key: str | None) -> dict[str, str]:
+    """The headers of a request with a JSON body, with the key if there is one."""
+    headers = {"Content-Type": "application/json", "User-Agent": "regrade"}
+    return headers | ({"Authorization": f"Bearer {key}"} if key else {})

@@ -9,6 +9,15 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _THOUGHTS = ("thinking", "reasoning", "reasoning_content")
 
 
+def first_choice(value: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The first choice of a reply or of an event of a stream; None if it brings none."""
+    choices = value.get("choices")
+    for choice in choices if isinstance(choices, list) else []:
+        if isinstance(choice, Mapping) and choice.get("index") in (0, None):
+            return choice
+    return None
+
+
 def text_or_none(value: Any) -> str | None:
     """A text as it is; null stays None, anything else becomes JSON."""
     return value if value is None or isinstance(value, str) else json.dumps(value)

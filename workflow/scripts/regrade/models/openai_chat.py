@@ -165,11 +165,7 @@ def _first_choice(value: Any) -> Mapping[str, Any] | None:
         raise BadReplyError("bad_body", f"expected a JSON object, got a {type(value).__name__}")
     if value.get("error"):
         raise BadReplyError("error_body", "the server reports an error in a reply with status 200", value["error"])
-    choices = value.get("choices")
-    if not isinstance(choices, list):
-        return None
-    found = [item for item in choices if isinstance(item, Mapping) and item.get("index") in (0, None)]
-    return found[0] if found else None
+    return message.first_choice(value)
 
 
 class StreamedAnswer:

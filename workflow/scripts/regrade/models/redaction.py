@@ -5,8 +5,10 @@ import re
 from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, urlsplit, urlunsplit
 
-_MARK = "[redacted]"
-_SHORTEST = 8
+MARK = "[redacted]"
+SHORTEST = 8
+"""A shorter key is a placeholder such as "EMPTY"; taking that word out of answers and files would damage them."""
+
 _NAMES = re.compile(r"key|token|secret|sig|password|auth|credential", re.IGNORECASE)
 _SHAPES = re.compile(r"(?i)\bbearer\s+[\w.~+/=-]{8,}|\bsk-[\w-]{8,}|(?<=api[-_]key=)[^&\s\"']+")
 
@@ -16,7 +18,7 @@ def clean_url(url: str) -> str:
     parts = urlsplit(url)
     host = parts.netloc.rpartition("@")[2]
     query = "&".join(
-        f"{name}={_MARK if _NAMES.search(name) else value}"
+        f"{name}={MARK if _NAMES.search(name) else value}"
         for name, value in parse_qsl(parts.query, keep_blank_values=True)
     )
     return urlunsplit((parts.scheme, host, parts.path, query, ""))
@@ -29,15 +31,14 @@ class Secrets:
         parts = urlsplit(url)
         values = [value for name, value in parse_qsl(parts.query) if _NAMES.search(name)]
         values += [api_key or "", unquote(parts.password or "")]
-        # A shorter key is a placeholder such as "EMPTY"; taking that word out of answers would damage them.
-        keys = {value for value in values if len(value) >= _SHORTEST}
+        keys = {value for value in values if len(value) >= SHORTEST}
         forms = {form for key in keys for form in (key, quote(key, safe=""), json.dumps(key)[1:-1])}
         self._forms = sorted(forms, key=len, reverse=True)
 
     def redact(self, text: str) -> str:
         """The text without any of the keys."""
         for form in self._forms:
-            text = text.replace(form, _MARK)
+            text = text.replace(form, MARK)
         return text
 
     def redact_value(self, value: Any) -> Any:
@@ -53,5 +54,5 @@ class Secrets:
     def excerpt(self, body: bytes | str, length: int = 500) -> str:
         """The beginning of a body for a message: one line, no key, nothing that has the shape of one."""
         text = body.decode("utf-8", "replace") if isinstance(body, bytes) else body
-        text = " ".join(_SHAPES.sub(_MARK, self.redact(text[: 4 * length])).split())
+        text = " ".join(_SHAPES.sub(MARK, self.redact(text[: 4 * length])).split())
         return text if len(text) <= length else text[: length - 4] + " ..."

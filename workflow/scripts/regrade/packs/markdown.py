@@ -13,6 +13,12 @@ def cell(value: object) -> str:
     return line.replace("<", "&lt;") or NOTHING
 
 
+def shortened(text: object, most: int = 120) -> str:
+    """The beginning of a text on one line."""
+    line = " ".join(str(text).split())
+    return line if len(line) <= most else f"{line[: most - 3]}..."
+
+
 def code(value: object) -> str:
     """A text as code, on one line; backticks would end it."""
     return f"`{' '.join(str(value).split()).replace('`', chr(39))}`"

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from regrade import files
-from regrade.errors import RegradeError
+from regrade.errors import RegradeError, ending_in_one_line
 from regrade.packs import about, markdown
 from regrade.packs.medians import sample
 from regrade.packs.read import Row, Run, part, runs, sibling
@@ -105,8 +105,7 @@ def _reasons(records: list[tuple[str, Row]]) -> list[str]:
 
 def _example(records: list[Row]) -> str:
     said = next(filter(None, (record["message"] or record["detail"] for record in records)), "")
-    line = " ".join(str(said).split())
-    return markdown.cell(line if len(line) <= 120 else f"{line[:117]}...")
+    return markdown.cell(markdown.shortened(said))
 
 
 def _table(rows: list[Row]) -> list[list[str]]:
@@ -130,7 +129,5 @@ def _line(name: str, row: Row) -> list[str]:
 
 
 if __name__ == "__main__":
-    try:
+    with ending_in_one_line("the summary"):
         main(*sys.argv[1:])
-    except RegradeError as error:
-        sys.exit(str(error))

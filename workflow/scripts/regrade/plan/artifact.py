@@ -135,7 +135,6 @@ class ArtifactPlan:
         digest = digests.of_value(spec)
         places: dict[str, Any] = {
             "pristine": task.pristine,
-            "inputs": task.inputs,
             "trial": paths.outcome,
             "workspace": paths.workspace,
             "output": paths.grade,

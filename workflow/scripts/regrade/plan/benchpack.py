@@ -3,7 +3,6 @@
 import functools
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,31 +10,18 @@ from regrade import digests, external_agent, files
 from regrade.config import Config
 from regrade.errors import Fault
 from regrade.formats import benchpack
-from regrade.layout import TaskPaths, TrialPaths
+from regrade.layout import TaskPaths, TrialPaths, verify_outcome
 from regrade.plan.attempts import Attempts
+from regrade.plan.pack_case import PackCase
 from regrade.plan.task import Output, Specification, Task, Trial, carries, recorded
-from regrade.verify import outcome_path
 
-SCORING_CODE = ("scorers", "score.py", "judge.py", "verdicts.py", "statuses.py")
+SCORING_CODE = (
+    *("scorers", "score.py", "judge.py", "verdicts.py", "statuses.py"),
+    *("formats/benchpack/json_schema.py", "packs/measured.py"),
+)
 VERIFYING_CODE = ("verify.py", "sandbox", "graders/static.py")
 _OURS = ("warmup", "repetitions")
 """Defaults of a pack that no request carries."""
-
-
-@dataclass(frozen=True, eq=False)
-class PackCase:
-    """A case with the pack that it belongs to: the source of a benchpack task."""
-
-    pack: benchpack.Benchpack
-    case: benchpack.Case
-
-    @property
-    def is_repo_task(self) -> bool:
-        return self.case.kind == "repo-task"
-
-    @property
-    def verifies(self) -> bool:
-        return bool(self.case.scoring) and self.case.scoring["mode"] == "verify-script"  # type: ignore[index]
 
 
 class BenchpackPlan:
@@ -70,38 +56,17 @@ class BenchpackPlan:
 
     def skip(self, trial: Trial) -> str:
         """Why a trial makes no sense under its arm (not_applicable: nobody is asked), or the empty text."""
-        source, arm = trial.task.source, self.config.arms[trial.arm]
-        if arm["harness"] == "oracle":
-            missing = source.pack.oracle_of(source.case) is None
-            return f"the pack has no oracle/{source.case.id}.md or .diff" if missing else ""
-        if arm["harness"] == "nop":
-            return ""
-        if "model" not in arm:
-            return f"arm {trial.arm} has no model, and a pack's case asks one"
-        return self._unmet(source.pack.requires, self.config.models[arm["model"]])
+        arm = self.config.arms[trial.arm]
+        model = self.config.models[arm["model"]] if "model" in arm else None
+        return self._source(trial).misfit(trial.arm, arm, model)
 
     def harness(self, trial: Trial) -> str:
-        """How a case is answered: as it says itself, unless the arm is one that asks nobody."""
-        harness = str(self.config.arms[trial.arm]["harness"])
-        if harness in ("oracle", "nop"):
-            return harness
-        if not trial.task.source.is_repo_task:
-            return "direct"
-        return str((trial.task.source.case.harness or {"id": "fenced-patch"})["id"])
+        """How a trial's case is answered under its arm."""
+        return self._source(trial).harness(self.config.arms[trial.arm])
 
-    def _unmet(self, requires: dict[str, Any], model: dict[str, Any]) -> str:
-        """The first requirement of a pack that a model is known not to meet."""
-        context = model.get("runtime", {}).get("context_tokens") or model.get("context_tokens")
-        wanted = requires.get("min_context")
-        if wanted and context and context < wanted:
-            return f"the pack requires a context of {wanted} tokens, the model has {context}"
-        streams = model.get("stream", True) and model["adapter"] != "ollama-generate"
-        if requires.get("streaming") and not streams:
-            return "the pack requires streaming, and the model's entry does not stream"
-        family = requires.get("model_family")
-        if family and model.get("family", family).lower() != family.lower():
-            return f"the pack requires a model of family {family!r}, the entry says {model['family']!r}"
-        return ""
+    def _source(self, trial: Trial) -> PackCase:
+        source: PackCase = trial.task.source
+        return source
 
     def repository_spec(self, task: Task) -> Specification:
         """What the `repository` stage is told: which folder of the pack a repo-task works on."""
@@ -223,7 +188,7 @@ class BenchpackPlan:
         }
         spec |= {name: str(place) for name, place in places.items()}
         attempt = self._attempts.of(paths.errors, digest)
-        return {**spec, "repetition": trial.repetition, "digest": digest, "attempt": attempt}
+        return {**spec, "digest": digest, "attempt": attempt}
 
     @functools.cache  # noqa: B019
     def _script_digest(self, task: Task) -> str:
@@ -231,8 +196,8 @@ class BenchpackPlan:
         pack, case = task.source.pack, task.source.case
         script = pack.script_of(case)
         others = {pack.script_of(other) for other in pack.cases} - {script}
-        files = [path for path in sorted(script.parent.rglob("*")) if path.is_file() and path not in others]
-        kept = [path for path in files if "__pycache__" not in path.parts]
+        beside = [path for path in sorted(script.parent.rglob("*")) if path.is_file() and path not in others]
+        kept = [path for path in beside if "__pycache__" not in path.parts]
         return digests.of_value([[str(path.relative_to(script.parent)), digests.of_file(path)] for path in kept])
 
     def score_spec(self, trial: Trial) -> Specification:
@@ -287,7 +252,7 @@ class BenchpackPlan:
             found.insert(0, Output((task.inputs,), lambda: self._has_repository(trial.task)))
             found.append(Output((paths.outcome, paths.patch), lambda: self._has_session(trial)))
             if source.verifies:
-                said = (paths.verdict, outcome_path(paths.verdict))
+                said = (paths.verdict, verify_outcome(paths.verdict))
                 found.append(Output(said, lambda: self._is_verified(trial)))
         return [*found, grade]
 
@@ -308,7 +273,7 @@ class BenchpackPlan:
         return paths.patch.exists() and whole and carries(paths.outcome, {"trial": self.trial_digest(trial)})
 
     def _is_verified(self, trial: Trial) -> bool:
-        path = outcome_path(self._paths(trial).verdict)
+        path = verify_outcome(self._paths(trial).verdict)
         return bool(recorded(path).get("digest") == self.verify_spec(trial)["digest"])
 
     def trial_digest(self, trial: Trial) -> str:

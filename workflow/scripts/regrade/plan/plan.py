@@ -14,7 +14,10 @@ from regrade.plan.attempts import Attempts
 from regrade.plan.benchpack import BenchpackPlan
 from regrade.plan.task import FormatPlan, Specification, Task, Trial
 
-RECORDING_CODE = ("records.py", "summary.py", "statistics.py", "statuses.py", "packs")
+RECORDING_CODE = (
+    *("records.py", "record.py", "models/prices.py", "hardware.py"),
+    *("summary.py", "statistics.py", "statuses.py", "packs", "model_calls.py"),
+)
 
 
 class Plan:
@@ -114,11 +117,15 @@ class Plan:
         plan = self.of(trial.task.format)
         return {"trial": plan.trial_digest(trial), **plan.grade_digests(trial)}
 
+    def recording_code(self) -> str:
+        """The digest of the code that makes records and summaries."""
+        return digests.of_code(*RECORDING_CODE)
+
     def records_spec(self, trials: list[Trial]) -> Specification:
         """What the records of some trials depend on beside their grades, as one digest."""
         about = [[*_about(trial), self.planned_digests(trial)] for trial in trials]
         prices = {name: model.get("prices") for name, model in self.config.models.items()}
-        return {"digest": digests.of_value([about, prices]), "code": digests.of_code(*RECORDING_CODE)}
+        return {"digest": digests.of_value([about, prices]), "code": self.recording_code()}
 
 
 def _about(trial: Trial) -> list[Any]:

@@ -67,7 +67,7 @@ def names(folder: Path) -> tuple[str, str]:
 
 def absolute(folder: Path) -> Path:
     """An absolute path without `..` in which links keep their names, since a task's place says its id."""
-    return Path(os.path.abspath(folder))  # noqa: PTH100
+    return Path(os.path.abspath(folder))
 
 
 def build(value: dict[str, Any], folder: Path) -> ArtifactTask:

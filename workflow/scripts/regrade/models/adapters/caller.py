@@ -9,7 +9,7 @@ from typing import Any
 from regrade.models import adapters, embedded
 from regrade.models.adapters import Question, Reading
 from regrade.models.adapters.post import post
-from regrade.models.keys import read_key
+from regrade.models.keys import read_key, request_headers
 from regrade.models.redaction import Secrets, clean_url
 from regrade.models.types import ModelConfig
 
@@ -39,9 +39,7 @@ class Caller:
         self._secrets = Secrets(key, base_url)
         # The port of an embedded model is another one every time, so its name stands for it.
         self.endpoint = clean_url(self._url) if model.runtime is None else embedded.endpoint(model.runtime)
-        self._headers = {"Content-Type": "application/json", "User-Agent": "regrade"}
-        if key:
-            self._headers["Authorization"] = f"Bearer {key}"
+        self._headers = request_headers(key)
 
     def ask(self, question: Question) -> Exchange:
         """One call, whatever comes of it."""

@@ -48,7 +48,7 @@ def read(reply: Reply, question: Question) -> Reading:
 
 
 def _whole(value: dict[str, Any]) -> Reading:
-    choice = _choice(value)
+    choice = message.first_choice(value) or {}
     content = choice.get("message")
     content = content if isinstance(content, Mapping) else {}
     text, thought = message.split_content(content.get("content"))
@@ -61,15 +61,6 @@ def _whole(value: dict[str, Any]) -> Reading:
         flaw="" if choice else "the reply has no choice, expected one in `choices`",
         usage=_usage(value.get("usage")),
     )
-
-
-def _choice(value: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The first choice of an answer or of an event; empty if there is none."""
-    choices = value.get("choices")
-    for choice in choices if isinstance(choices, list) else []:
-        if isinstance(choice, Mapping) and choice.get("index") in (0, None):
-            return choice
-    return {}
 
 
 def _usage(usage: Any) -> Usage:
@@ -143,7 +134,7 @@ class _Stream:
             what = data[: replies.LONGEST_ERROR]
             self._failure = {"error": f"stream parse error: the server reports {what}", "error_payload": data}
             return
-        choice = _choice(value)
+        choice = message.first_choice(value) or {}
         delta = choice.get("delta") or choice.get("message")
         text = self._delta(delta) if isinstance(delta, Mapping) else ""
         self._chunks.append({"offset_s": round(seconds, 6), "delta": text})
