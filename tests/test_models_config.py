@@ -77,6 +77,12 @@ def test_an_entry_needs_an_address_or_a_runtime() -> None:
     ] == [str(fault) for fault in told]
 
 
+def test_names_that_differ_only_by_signs_are_refused() -> None:
+    """A model's name is also that of a Snakemake resource, which has letters, digits and _ alone."""
+    told = "\n".join(map(str, faults({"a-b": GOOD, "a.b": GOOD}, "models.yaml")))
+    assert "models.yaml: a.b: differs from 'a-b' only by signs" in told
+
+
 def test_all_faults_at_once() -> None:
     """One call reports everything that is wrong."""
     entry = {"base_url": "x", "stream": 1, "max_retries": -1, "prices": {"input": "free"}}

@@ -15,7 +15,7 @@ import pytest
 
 from regrade import sandbox
 from regrade.errors import SandboxError
-from regrade.sandbox import bubblewrap, ownership, running, users
+from regrade.sandbox import bubblewrap, ownership, pipes, running, users
 from regrade.sandbox.output import Output
 from sandbox_support import IDENTITIES, Someone, someone
 
@@ -279,15 +279,15 @@ def test_output_is_cut_in_the_middle(size: int, expected: bytes) -> None:
     assert expected == output.value()
 
 
-def run_and_signal_supervisor(number: int) -> sandbox.Outcome:
-    """Run a sleeping command from a thread, and signal its process 1 from outside."""
+def run_and_signal_supervisor(number: int, outermost: bool = False) -> sandbox.Outcome:
+    """Run a sleeping command from a thread, and signal its process 1, or the one around it, from outside."""
     limits = sandbox.Limits(wall_s=1)
     with ThreadPoolExecutor() as pool:
         future = pool.submit(run, ["sleep", "20"], limits=limits)
-        while not (found := [pid for pid in descendants(os.getpid()) if "supervisor.py" in command_line(pid)]):
+        while not any("sleep\x0020" in command_line(pid) for pid in descendants(os.getpid())):
             time.sleep(0.02)
-        time.sleep(0.2)
-        os.kill(found[-1], number)
+        found = [pid for pid in descendants(os.getpid()) if "supervisor.py" in command_line(pid)]
+        os.kill(found[0 if outermost else -1], number)
         return future.result()
 
 
@@ -309,6 +309,14 @@ def test_a_stuck_supervisor_does_not_keep_the_caller(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(running, "GRACE_S", 0.3)
     outcome = run_and_signal_supervisor(signal.SIGSTOP)
     assert ("wall", 9, 1.3) == (outcome.stopped_by, outcome.signal, outcome.wall_s)
+    assert not [pid for pid in descendants(os.getpid()) if "supervisor.py" in command_line(pid)]
+
+
+def test_a_sandbox_that_was_stopped_as_a_whole_does_not_keep_the_caller(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its outermost process is killed in the end, should it not wait for what is in it."""
+    monkeypatch.setattr(running, "GRACE_S", 0.3)
+    monkeypatch.setattr(pipes, "_LAST_S", 0.3)
+    run_and_signal_supervisor(signal.SIGSTOP, outermost=True)
     assert not [pid for pid in descendants(os.getpid()) if "supervisor.py" in command_line(pid)]
 
 

@@ -76,7 +76,10 @@ ALL_MODEL_SLOTS = {}
 for name, model in PLAN.config.models.items():
     resource = "model_" + "".join(letter if letter.isalnum() else "_" for letter in name)
     most = model.get("max_concurrency", 4)
-    if resource not in workflow.global_resources:
+    if resource in workflow.global_resources:
+        # The command line says --resources model_<name>=N.
+        most = workflow.global_resources[resource].value
+    else:
         workflow.register_resource(resource, most)
     MODEL_SLOTS[resource] = slots_of(name, 1)
     ALL_MODEL_SLOTS[resource] = slots_of(name, most)

@@ -14,7 +14,11 @@ NOT_FOR_REQUEST = ("model", "messages", "tools", "stream", "stream_options", "n"
 def faults(models: Any, source: str) -> list[Fault]:
     """Every fault of the models file `source`, whose parsed value is `models`."""
     found = schemas.faults("models", models, source)
+    plain: dict[str, str] = {}
     for name, entry in models.items() if isinstance(models, Mapping) else ():
+        same = plain.setdefault("".join(letter if letter.isalnum() else "_" for letter in str(name)), str(name))
+        if same != name:
+            found.append(Fault(source, str(name), f"differs from {same!r} only by signs, expected letters or digits to"))
         if isinstance(entry, Mapping):
             found += [Fault(source, f"{name}.{field}", message) for field, message in _beyond_the_schema(entry)]
     return found

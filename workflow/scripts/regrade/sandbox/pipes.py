@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from regrade.sandbox.output import Output
 
+_LAST_S = 5.0
 _PIECE = 1 << 16
 
 
@@ -27,7 +28,8 @@ class Pipes:
         return self._outputs[name].value()
 
     def drain(self, process: "subprocess.Popen[bytes]", wall_s: float | None, kill: Callable[[], None]) -> bool:
-        """Read until the process has ended. After `wall_s` seconds `kill` is called, and the answer is True."""
+        """Read until the process has ended. After `wall_s` seconds `kill` is called, and the answer is True; a process
+        that is still there a little later (stopped, say) is killed itself."""
         deadline = None if wall_s is None else time.monotonic() + wall_s
         late = False
         end = os.pidfd_open(process.pid)
@@ -35,8 +37,11 @@ class Pipes:
         try:
             while end not in self._take_ready(deadline):
                 if deadline is not None and time.monotonic() >= deadline:
-                    late, deadline = True, None
-                    kill()
+                    if late:
+                        process.kill()
+                    else:
+                        kill()
+                    late, deadline = True, time.monotonic() + _LAST_S
         except BaseException:
             kill()
             raise
