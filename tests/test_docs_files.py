@@ -1,0 +1,258 @@
+"""docs/data_files.md explains every file that a run leaves, and every field in it."""
+
+import csv
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchpack_support import MANIFEST, make_pack, write_inline
+from chat_server import ChatServer
+from docs_support import README, fenced, page, rows
+from project import REPOSITORY, Project
+
+CALL = {"language": "shell", "code": "mkdir -p output; echo 42 > output/answer.txt"}
+FENCED = "```diff\n--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-a\n+b\n```\n"
+OLLAMA = {"response": "yes", "done_reason": "stop", "prompt_eval_count": 5, "prompt_eval_duration": 10**9}
+ANSWERS = [
+    {"when": '"prompt": "', "body": {**OLLAMA, "eval_count": 2, "eval_duration": 10**9}},
+    {"when": "You judge answers", "text": "It does.\nGRADE: PASS"},
+    {"when": "Mend it", "text": FENCED},
+    {"when": "Say no", "status": 500, "body": "down"},
+    {"when": "Say yes", "text": "yes"},
+    {"when": "exit code 0", "text": "It is written."},
+    {
+        "when": "execute_code",
+        "finish_reason": "tool_calls",
+        "tool_calls": [
+            {"id": "a", "type": "function", "function": {"name": "execute_code", "arguments": json.dumps(CALL)}}
+        ],
+    },
+    {"text": "```output/answer.txt\n41\n```"},
+]
+
+
+CASES = """
+[[cases]]
+id = "judged"
+prompt = "Say yes to a judge."
+scoring = { mode = "llm-judge" }
+
+[[cases]]
+id = "typed"
+prompt = "Say yes in JSON."
+scoring = { mode = "json-schema", schema = "number.json" }
+
+[[cases]]
+id = "down"
+prompt = "Say no."
+
+[[cases]]
+id = "agent"
+kind = "repo-task"
+prompt = "Say yes to an agent."
+fixture_refs = ["r"]
+harness = { id = "external-agent", timeout_s = 20 }
+scoring = { mode = "verify-script", script = "verify/slow.py", timeout_s = 0.5 }
+"""
+SPEED = """\
+[pack]
+id = "speed"
+version = "1"
+description = "Twice, after a warmup"
+
+[defaults]
+stream = true
+warmup = 1
+repetitions = 2
+
+[[cases]]
+id = "ask"
+prompt = "Say yes, and fast."
+"""
+METADATA = {"runtime": {"name": "x"}, "model": {"file": "y"}, "operating_conditions": None, "notes": "z", "more": 1}
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The results folder of a benchmark that meets as much as possible: errors, loops, prints, re-gradings, packs."""
+    arms = {"asked": {"harness": "single-shot", "model": "m"}, "loop": {"harness": "code-only", "model": "m"}}
+    with ChatServer(ANSWERS) as server:
+        models = {
+            "m": {"adapter": "openai-chat", "model": "m", "base_url": server.base_url, "request": {"temperature": 0}},
+            "o": {"adapter": "ollama-generate", "model": "o", "base_url": server.base_url.removesuffix("/v1")},
+        }
+        project = Project(tmp_path_factory.mktemp("fields"), arms, models)
+        _run_tasks(project)
+        project.config["arms"] = {"asked": arms["asked"], "native": {"harness": "single-shot", "model": "o"}}
+        _run_packs(project)
+    return project.folder / "results"
+
+
+def _run_tasks(project: Project) -> None:
+    run = "results/runs/loop/artifact/algorithmic/summary.md"
+    grader = project.add_task("alpha") / "grader/hidden.py"
+    grader.write_text(grader.read_text() + "\n\nimport sys\nprint('seen')\nprint('seen', file=sys.stderr)\n")
+    broken = project.add_task("beta", category="enumeration", workspace_generator="workspace/generator.py")
+    (broken / "workspace/generator.py").write_text("raise SystemExit(1)\n")
+    project.add_set("tiny", "artifact:*")
+    project.snakemake("results/tiny/records.csv")
+    grader.write_text(grader.read_text().replace("wrong number", "another number"))
+    project.snakemake("results/tiny/summary.md", "results/checks/tiny.md", run)
+    assert {"asked": "failed", "loop": "passed"} == {
+        row["arm"]: row["status"] for row in project.records("tiny") if row["task"] == "algorithmic__alpha"
+    }
+
+
+def _run_packs(project: Project) -> None:
+    """Two packs under a chat server and under one that speaks Ollama's protocol."""
+    packs = project.folder / "benchpacks"
+    slow = "import time\ntime.sleep(30)\n"
+    manifest = MANIFEST.format(pack="demo") + CASES
+    make_pack(packs, files={"benchpack.toml": manifest, "verify/slow.py": slow, "number.json": '{"type": "number"}'})
+    write_inline(packs / "speed", {"benchpack.toml": SPEED})
+    project.write("metadata.json", json.dumps(METADATA))
+    project.config |= {"judge": "m", "run_metadata": "metadata.json", "host_label": "big-box"}
+    project.write_config()
+    project.add_set("packs", "demo", "speed")
+    agent = json.dumps(["python", str(REPOSITORY / "examples/external-agent/reference-agent.py")])
+    runs = [
+        f"results/runs/{arm}/benchpack/{pack}/summary.md" for arm in ("asked", "native") for pack in ("demo", "speed")
+    ]
+    project.snakemake("results/packs/records.csv", *runs, BENCHPACK_EXTERNAL_AGENT_ARGV=agent)
+    found = {row["task"]: (row["status"], row["reason"]) for row in project.records("packs") if row["arm"] == "asked"}
+    assert {
+        "demo/ask": ("passed", None),
+        "demo/mend": ("passed", None),
+        "demo/judged": ("passed", None),
+        "demo/typed": ("failed", "invalid_format"),
+        "demo/down": ("error", "provider_error"),
+        "demo/agent": ("failed", "tests_failed"),
+        "speed/ask": ("unscored", "no_scoring"),
+    } == found
+
+
+def sections() -> dict[str, list[str]]:
+    """Documented fields by the pattern of the files that have them."""
+    found: dict[str, list[str]] = {}
+    for part in re.split(r"^### ", page("docs/data_files.md"), flags=re.M)[1:]:
+        heading, _, text = part.partition("\n")
+        for pattern in re.findall(r"`([^`]+)`", heading):
+            found[pattern] = [cells[0] for cells in rows(text)]
+    return found
+
+
+def section_of(path: str) -> list[str] | None:
+    """The documented fields of the section that names a file."""
+    for pattern, fields in sections().items():
+        form = re.escape(pattern).replace("NNN", "[0-9]{3,}")
+        form = re.sub(r"<[a-z]+>", "[^/]+", form) + (".+" if pattern.endswith("/") else "")
+        if re.fullmatch(form, path):
+            return fields
+    return None
+
+
+def test_every_file_below_results_is_documented(results: Path) -> None:
+    """Each file that a run leaves belongs to a section of docs/data_files.md."""
+    paths = [str(path.relative_to(results)) for path in results.rglob("*") if path.is_file()]
+    kinds = ("errors.jsonl", "calls.jsonl", "transcript.jsonl", "history.jsonl", "hardware.json", "stderr.log")
+    kinds += ("measured.errors.jsonl", "context.json", "model-calls.jsonl", "warmup-001.request.json", "metadata.json")
+    assert [] == [kind for kind in kinds if not any(path.endswith(kind) for path in paths)]
+    assert [] == [path for path in paths if section_of(path) is None]
+
+
+def observed(value: Any, prefix: str = "") -> Iterator[str]:
+    """The dotted names of all that a JSON value holds; `[]` for the objects of a list."""
+    if isinstance(value, dict) and value:
+        for key, child in value.items():
+            yield from observed(child, f"{prefix}.{key}".lstrip("."))
+    elif isinstance(value, list) and any(isinstance(item, dict) for item in value):
+        for item in value:
+            yield from observed(item, f"{prefix}[]")
+    else:
+        yield prefix
+
+
+def is_documented(name: str, fields: list[str]) -> bool:
+    forms = [re.sub(r"<[a-z]+>", ".+", re.escape(field)).replace(r"\.\*", r"((\.|\[\]).*)?") for field in fields]
+    above = any(field.startswith((f"{name}.", f"{name}[]")) for field in fields)
+    return above or any(re.fullmatch(form, name) for form in forms)
+
+
+def values_of(path: Path) -> list[Any]:
+    if path.suffix == ".csv":
+        with path.open() as stream:
+            return [dict.fromkeys(row, "") for row in csv.DictReader(stream)]
+    text = path.read_text()
+    return [json.loads(line) for line in text.splitlines()] if path.suffix == ".jsonl" else [json.loads(text)]
+
+
+def data_files(results: Path) -> Iterator[tuple[str, list[str]]]:
+    """(path, names of fields) of every file that has fields."""
+    for path in results.rglob("*"):
+        name = str(path.relative_to(results))
+        if path.suffix in (".json", ".jsonl", ".csv") and "/workspace/" not in name:
+            yield name, sorted({field for value in values_of(path) for field in observed(value)})
+
+
+def test_the_summary_in_the_readme_looks_like_a_summary(results: Path) -> None:
+    """Its heading and the sentence below it are those that a summary has."""
+    shown = next(block for block in fenced(README) if "## Arms" in block).splitlines()
+    summary = (results / "tiny/summary.md").read_text().splitlines()
+    parts = [line for line in shown if line.startswith(("| arm ", "| ---", "Pass rate"))]
+    assert 3 == len(parts)
+    assert [] == [line for line in parts if line not in summary]
+
+
+def test_every_field_is_documented(results: Path) -> None:
+    """Each field of each file stands in the table of its section."""
+    missing = {
+        f"{path}: {field}"
+        for path, fields in data_files(results)
+        for field in fields
+        if not is_documented(field, section_of(path) or [])
+    }
+    assert set() == missing
+
+
+KINDS = {
+    "inputs.json": "tasks/<format>/<collection>/<case>/inputs.json",
+    ".trial.json": "runs/<arm>/<format>/<collection>/task/<case>/rep-NNN.trial.json",
+    "grade": "runs/<arm>/<format>/<collection>/grade/<case>/rep-NNN.json",
+    "records.jsonl": "<set>/records.jsonl",
+    "hardware.json": "runs/<arm>/<format>/<collection>/hardware.json",
+    "measured.jsonl": "runs/<arm>/benchpack/<collection>/task/<case>/measured.jsonl",
+    "journal.jsonl": "runs/<arm>/benchpack/<collection>/task/<case>/measured.journal.jsonl",
+    ".outcome.json": "runs/<arm>/benchpack/<collection>/verify/<case>/rep-NNN.outcome.json",
+    "pack run": "runs/<arm>/benchpack/<collection>/run.jsonl",
+}
+ELSEWHERE = re.compile(r"gpus\[\]|chip|hardware_model|collector_error")
+"""Fields that only other machines have."""
+
+
+def kind_of(path: str) -> str | None:
+    if "/grade/" in path and path.endswith(".json"):
+        return "grade"
+    if "/benchpack/" in path and path.endswith("/run.jsonl"):
+        return "pack run"
+    return next((end for end in KINDS if path.endswith(end)), None)
+
+
+def test_no_field_is_documented_that_is_not_there(results: Path) -> None:
+    """What the page says of inputs, trials, measured cases, verdicts, grades and rows is in a file of that kind."""
+    seen: dict[str, list[str]] = {kind: [] for kind in KINDS}
+    for path, fields in data_files(results):
+        if kind := kind_of(path):
+            seen[kind] += fields
+    for kind, pattern in KINDS.items():
+        stale = [
+            field
+            for field in sections()[pattern]
+            if not any(is_documented(name, [field]) or name.startswith(f"{field}.") for name in seen[kind])
+            and not any(name.startswith(f"{field}[]") for name in seen[kind])
+            and not (kind == "hardware.json" and ELSEWHERE.match(field))
+        ]
+        assert [] == stale, kind
