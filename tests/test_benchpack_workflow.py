@@ -220,3 +220,31 @@ def test_a_pack_is_the_same_after_a_hostile_verifier(project: Project) -> None:
 def digest_of(folder: Path) -> str:
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     return hashlib.sha256(b"".join(str(path).encode() + path.read_bytes() for path in files)).hexdigest()
+
+
+def test_metadata_about_a_run_is_checked_first_and_copied(project: Project, server: ChatServer) -> None:
+    """A broken file stops before anything is asked; a sound one lies in the run directory, and a change is noticed."""
+    project.config |= {"run_metadata": "about.json", "host_label": "bench-1"}
+    project.config["arms"] = {"asked": project.config["arms"]["asked"]}
+    project.write_config()
+    project.write("about.json", '{"notes": 3}')
+    target = f"{RUN.format('asked')}/summary.md"
+    assert "run metadata field 'notes' must be a string" in project.snakemake(target, check=False).stdout
+    assert 0 == server.count
+    project.write("about.json", '{"runtime": {"name": "served"}, "notes": "quiet"}')
+    project.snakemake(target)
+    run = project.folder / RUN.format("asked")
+    assert {"notes": "quiet", "runtime": {"name": "served"}} == json.loads((run / "run-metadata.json").read_text())
+    assert "bench-1" in (run / "summary.md").read_text()
+    project.write("about.json", '{"notes": "busy"}')
+    assert {"run_records": 1, "pack_summary": 1} == project.planned(target)
+
+
+def test_where_asking_is_forbidden_nothing_is_measured(project: Project, server: ChatServer) -> None:
+    """cache: only never asks; a measured answer that is not there is an error that says so."""
+    project.config |= {"cache": "only", "arms": {"asked": project.config["arms"]["asked"]}}
+    project.write_config()
+    project.snakemake(SUMMARY)
+    row = project.records("packs")[0]
+    assert ("provider_error", True) == (row["reason"], "cache: only forbids asking" in row["message"])
+    assert 0 == server.count

@@ -9,6 +9,7 @@ from regrade import schemas, yaml_file
 from regrade.errors import Fault, FaultsError
 from regrade.models import entries
 from regrade.nearest import nearest
+from regrade.packs import run_metadata
 
 CATEGORIES = (
     "data_processing",
@@ -117,6 +118,8 @@ def load(value: Mapping[str, Any], files: Iterable[Path] = ()) -> Config:
         )
     if faults:
         raise FaultsError(faults)
+    if value.get("run_metadata"):
+        run_metadata.load(Path(value["run_metadata"]))
     cache = value.get("cache", "on")
     given: dict[str, Any] = {key: value[key] for key in _AS_GIVEN if key in value}
     given |= {key: tuple(value[key]) for key in _NAMES if key in value}

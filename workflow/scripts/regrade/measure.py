@@ -97,6 +97,11 @@ def _asking(spec: dict[str, Any], config: Config, threads: int) -> Iterator[Ask]
         yield lambda: exchange
         return
     model = _model(spec, config)
+    if config.cache == "only":
+        # What is measured comes from no store, and this mode says that nobody is to be asked.
+        forbidden = "cache: only forbids asking, and a measured answer is never stored: set cache to on"
+        yield lambda: Exchange(model.base_url, {}, Reading({"error": forbidden}, forbidden), 0.0)
+        return
     question = question_for(model, spec["case"]["prompt"], spec["defaults"])
     with ExitStack() as stack:
         try:

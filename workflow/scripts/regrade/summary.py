@@ -84,7 +84,7 @@ def _arms(rows: list[Row]) -> str:
         graded = found["passed"] + found["failed"]
         scores = _known(row["score"] for row in group)
         table.append([
-            arm, group[0]["model"] or "-", group[0]["harness"], *(found[name] for name in COUNTS),
+            arm, group[0]["model"] or "-", ", ".join(_distinct(group, "harness")), *(found[name] for name in COUNTS),
             _percent(found["passed"], tried), _interval(group), _percent(found["passed"], graded),
             _number(mean(scores)),
         ])  # fmt: skip

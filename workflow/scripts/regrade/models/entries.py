@@ -18,7 +18,8 @@ def faults(models: Any, source: str) -> list[Fault]:
     for name, entry in models.items() if isinstance(models, Mapping) else ():
         same = plain.setdefault("".join(letter if letter.isalnum() else "_" for letter in str(name)), str(name))
         if same != name:
-            found.append(Fault(source, str(name), f"differs from {same!r} only by signs, expected letters or digits to"))
+            told = f"differs from {same!r} only by signs, expected a name that differs in letters or digits"
+            found.append(Fault(source, str(name), told))
         if isinstance(entry, Mapping):
             found += [Fault(source, f"{name}.{field}", message) for field, message in _beyond_the_schema(entry)]
     return found

@@ -2,6 +2,7 @@
 
 import functools
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 from regrade import digests, sets
@@ -123,7 +124,11 @@ class Plan:
 
     def records_spec(self, trials: list[Trial]) -> Specification:
         """What the records of some trials depend on beside their grades, as one digest."""
-        about = [[*_about(trial), self.planned_digests(trial)] for trial in trials]
+        about: list[Any] = [[*_about(trial), self.planned_digests(trial)] for trial in trials]
+        if self.config.run_metadata:
+            about.append(digests.of_file(Path(self.config.run_metadata)))
+        if self.config.host_label:
+            about.append(self.config.host_label)
         prices = {name: model.get("prices") for name, model in self.config.models.items()}
         return {"digest": digests.of_value([about, prices]), "code": self.recording_code()}
 

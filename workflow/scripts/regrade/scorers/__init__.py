@@ -31,7 +31,7 @@ def assess(
     scoring: dict[str, Any] | None, output: str, schema: Any = None, judge: Judge | None = None, prompt: str = ""
 ) -> Scored | None:
     """The same with its reason. `schema` is the parsed file of mode json-schema, `prompt` what a judge is shown."""
-    if not scoring or _mode(scoring) == "none":
+    if scoring is None or scoring == {} or _mode(scoring) == "none":
         return None
     match scoring["mode"]:
         case "contains":
