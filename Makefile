@@ -46,13 +46,13 @@ format: .venv/test
 check-graders: check-graders-positive check-graders-negative check-graders-leaks
 
 check-graders-positive: .venv/runtime
-	$(BIN)/regrade graders --positive --tasks-dir $(TASKS) --jobs $(CORES)
+	$(BIN)/regrade graders --positive --tasks-dir "$(TASKS)" --jobs $(CORES)
 
 check-graders-negative: .venv/runtime
-	$(BIN)/regrade graders --negative --tasks-dir $(TASKS) --jobs $(CORES)
+	$(BIN)/regrade graders --negative --tasks-dir "$(TASKS)" --jobs $(CORES)
 
 check-graders-leaks: .venv/runtime
-	$(BIN)/regrade graders --leaks --tasks-dir $(TASKS)
+	$(BIN)/regrade graders --leaks --tasks-dir "$(TASKS)"
 
 # Figures for docs/performance.md; by hand, on a machine that does nothing else.
 benchmark: .venv/test

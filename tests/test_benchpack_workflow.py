@@ -248,3 +248,15 @@ def test_where_asking_is_forbidden_nothing_is_measured(project: Project, server:
     row = project.records("packs")[0]
     assert ("provider_error", True) == (row["reason"], "cache: only forbids asking" in row["message"])
     assert 0 == server.count
+
+
+def test_adopt_leaves_alone_what_cannot_be_planned_here(project: Project) -> None:
+    """Without an agent's command the results of other cases are adopted all the same."""
+    project.config["arms"] = {"asked": project.config["arms"]["asked"]}
+    project.write_config()
+    project.add_set("packs", "demo/ask")
+    project.snakemake(SUMMARY)
+    edit(project.folder / "benchpacks/demo/benchpack.toml", '"fenced-patch", timeout_s = 5', '"external-agent"')
+    output = project.regrade("adopt", "--snakefile", str(REPOSITORY / "Snakefile")).stdout
+    assert "left alone: demo/mend under asked, repetition 1: BENCHPACK_EXTERNAL_AGENT_ARGV is required" in output
+    assert SUMMARIES == project.planned(SUMMARY)

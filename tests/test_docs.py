@@ -173,6 +173,8 @@ def test_the_examples_of_the_configuration_are_valid_and_have_every_key(tmp_path
     """Both example files load, and together they show every key."""
     settings, models = fenced(CONFIG_PAGE, "yaml")
     (tmp_path / "models.yaml").write_text(models)
+    (tmp_path / "run-metadata.json").write_text("{}")
+    settings = settings.replace("/home/me/run-metadata.json", str(tmp_path / "run-metadata.json"))
     (tmp_path / "config.yaml").write_text(settings.replace("config/models.yaml", str(tmp_path / "models.yaml")))
     loaded = config.load_file(tmp_path / "config.yaml")
     shown = set(leaves(yaml_file.load(tmp_path / "config.yaml"), "arms", "<arm>"))

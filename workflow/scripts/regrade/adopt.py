@@ -17,23 +17,30 @@ _BATCH = 500
 
 
 class Adopted(NamedTuple):
-    """Files that were kept, and files that were removed."""
+    """Files that were kept, files that were removed, and why trials that cannot be planned here were left alone."""
 
     kept: list[Path]
     removed: list[Path]
+    left_alone: list[str]
 
 
 def adopt(plan: Plan, snakemake_arguments: list[str]) -> Adopted:
     """Sort out a results folder by digest, and have Snakemake record what was kept. Asks no model."""
     kept: dict[Path, None] = {}
     removed: list[Path] = []
+    left_alone: list[str] = []
     for arm in plan.config.arms:
         for trial in plan.trials(arm, plan.sound_tasks()):
-            _sort_trial(plan.of(trial.task.format).outputs(trial), kept, removed)
+            try:
+                outputs = plan.of(trial.task.format).outputs(trial)
+            except RegradeError as error:
+                left_alone.append(f"{trial.name}: {error}")
+            else:
+                _sort_trial(outputs, kept, removed)
     for summary in _made_from_grades(plan.results):
         _sort(summary, False, kept, removed)
     _record(list(kept), snakemake_arguments)
-    return Adopted(list(kept), removed)
+    return Adopted(list(kept), removed, left_alone)
 
 
 def _sort_trial(outputs: list[Output], kept: dict[Path, None], removed: list[Path]) -> None:

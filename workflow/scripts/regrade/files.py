@@ -1,5 +1,6 @@
 """Reading and writing whole files so that nobody ever sees half of one."""
 
+import contextlib
 import json
 import os
 import tempfile
@@ -43,13 +44,14 @@ def read_json(path: Path) -> Any:
 
 
 def read_jsonl(path: Path) -> Iterator[Any]:
-    """The whole rows of a JSONL file; what a killed writer left behind the last line end is skipped."""
+    """The whole rows of a JSONL file; a line that a killed writer or a full disk cut short is skipped."""
     if not path.exists():
         return
     with path.open("rb") as stream:
         for line in stream:
             if line.endswith(b"\n") and line.strip():
-                yield json.loads(line)
+                with contextlib.suppress(ValueError):
+                    yield json.loads(line)
 
 
 def write_jsonl(path: Path, rows: Iterable[Any]) -> None:
@@ -58,7 +60,10 @@ def write_jsonl(path: Path, rows: Iterable[Any]) -> None:
 
 
 def append_jsonl(path: Path, row: Any) -> None:
-    """Add one row and flush it; one process writes one file."""
+    """Add one row and flush it, on a line of its own whatever was cut short before; one process writes one file."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("ab") as stream:
-        stream.write(to_json(row).encode() + b"\n")
+    with path.open("a+b") as stream:
+        size = stream.seek(0, os.SEEK_END)
+        stream.seek(max(0, size - 1))
+        gap = b"" if stream.read(1) in (b"", b"\n") else b"\n"
+        stream.write(gap + to_json(row).encode() + b"\n")

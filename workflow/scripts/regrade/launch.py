@@ -44,7 +44,9 @@ def main(arguments: list[str]) -> int:
                 print(f"{Path.cwd()}: snakemake is at work here (process {running[0]}): wait for it", file=sys.stderr)
                 return 1
             _end_orphans()
-            subprocess.run([*_SNAKEMAKE, "--unlock", *arguments], check=True, stdout=subprocess.DEVNULL)
+            unlocked = subprocess.run([*_SNAKEMAKE, "--unlock", *arguments], check=False, stdout=subprocess.DEVNULL)
+            if unlocked.returncode:
+                return unlocked.returncode
         return subprocess.run([*_SNAKEMAKE, *arguments], check=False).returncode
 
 

@@ -120,7 +120,8 @@ def as_csv(rows: list[dict[str, Any]]) -> str:
     flat = [dict(_flatten(row, "")) for row in rows]
     names = list(dict.fromkeys(name for row in flat for name in row))
     text = io.StringIO()
-    writer = csv.DictWriter(text, names, lineterminator="\n", restval="")
+    # Every text is quoted: a lone carriage return would end a row for most readers.
+    writer = csv.DictWriter(text, names, lineterminator="\n", restval="", quoting=csv.QUOTE_NONNUMERIC)
     writer.writeheader()
     writer.writerows(flat)
     return text.getvalue()

@@ -5,6 +5,8 @@ removed, and the next snakemake call makes it again.
 """
 
 import argparse
+import json
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -31,6 +33,12 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(f"{settings.folder('results')}: no such folder, expected results")
     snakefile = ["--snakefile", str(arguments.snakefile)] if arguments.snakefile else []
     extra = [*snakefile, "--configfile", str(arguments.configfile)]
-    found = adopt.adopt(Plan(settings), [*extra, "--config", f"dirs={{results: {settings.dirs['results']}}}"])
+    found = adopt.adopt(
+        Plan(settings), [*extra, "--config", f"dirs={json.dumps({'results': settings.dirs['results']})}"]
+    )
+    for path in found.removed:
+        print(f"removed {path}", file=sys.stderr)
+    for message in found.left_alone:
+        print(f"left alone: {message}", file=sys.stderr)
     print(f"kept {len(found.kept)} files, removed {len(found.removed)}")
     return 0

@@ -8,6 +8,7 @@ NOTHING = "—"
 def cell(value: object) -> str:
     """A text on one line that cannot leave its cell or become markup; a dash for nothing."""
     line = " ".join(("" if value is None else str(value)).split())
+    line = "".join(sign if sign.isprintable() else f"\\x{ord(sign):02x}" for sign in line)
     for mark in ("\\", "|", "`", "[", "*"):
         line = line.replace(mark, f"\\{mark}")
     return line.replace("<", "&lt;") or NOTHING
