@@ -20,23 +20,23 @@ def pack_manifest_of(wildcards):
 
 
 def repository_spec(wildcards):
-    return as_json(PLAN.benchpack.repository_spec(task_of(wildcards, "benchpack")))
+    return as_json(PLAN.benchpack.repository_spec, task_of(wildcards, "benchpack"))
 
 
 def measure_spec(wildcards):
-    return as_json(or_stop(PLAN.benchpack.measure_spec, pack_trial_of(wildcards)))
+    return as_json(PLAN.benchpack.measure_spec, pack_trial_of(wildcards))
 
 
 def session_spec(wildcards):
-    return as_json(or_stop(PLAN.benchpack.session_spec, pack_trial_of(wildcards)))
+    return as_json(PLAN.benchpack.session_spec, pack_trial_of(wildcards))
 
 
 def verify_spec(wildcards):
-    return as_json(or_stop(PLAN.benchpack.verify_spec, pack_trial_of(wildcards)))
+    return as_json(PLAN.benchpack.verify_spec, pack_trial_of(wildcards))
 
 
 def score_spec(wildcards):
-    return as_json(or_stop(PLAN.benchpack.score_spec, pack_trial_of(wildcards)))
+    return as_json(PLAN.benchpack.score_spec, pack_trial_of(wildcards))
 
 
 def scored_files(wildcards):

@@ -6,7 +6,7 @@ OUTPUTS: results/checks/<set>.md
 
 
 def checks_spec(wildcards):
-    return as_json(PLAN.artifact.checks_spec(wildcards.set, or_stop(PLAN.tasks_of_set, wildcards.set)))
+    return as_json(PLAN.artifact.checks_spec, wildcards.set, or_stop(PLAN.tasks_of_set, wildcards.set))
 
 
 def checked_manifests(wildcards):

@@ -25,7 +25,7 @@ def or_stop(function, *arguments):
     """A value of the plan. A user's mistake ends the call with its message alone, without a traceback."""
     try:
         return function(*arguments)
-    except RegradeError as error:
+    except (RegradeError, OSError) as error:
         sys.exit(str(error))
 
 
@@ -46,9 +46,9 @@ def trial_of(wildcards, format="artifact"):
     return Trial(task_of(wildcards, format), wildcards.arm, int(getattr(wildcards, "repetition", 1)))
 
 
-def as_json(specification):
-    """A specification as Snakemake keeps it in params and hands it to a job."""
-    return json.dumps(specification, sort_keys=True)
+def as_json(function, *arguments):
+    """A specification of the plan as Snakemake keeps it in params and hands it to a job."""
+    return json.dumps(or_stop(function, *arguments), sort_keys=True)
 
 
 wildcard_constraints:

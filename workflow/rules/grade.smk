@@ -11,7 +11,7 @@ def grader_of(wildcards):
 
 
 def grade_spec(wildcards):
-    return as_json(PLAN.artifact.grade_spec(trial_of(wildcards)))
+    return as_json(PLAN.artifact.grade_spec, trial_of(wildcards))
 
 
 rule grade:

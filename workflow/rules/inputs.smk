@@ -11,7 +11,7 @@ def manifest_of(wildcards):
 
 
 def inputs_spec(wildcards):
-    return as_json(PLAN.artifact.inputs_spec(task_of(wildcards)))
+    return as_json(PLAN.artifact.inputs_spec, task_of(wildcards))
 
 
 rule inputs:

@@ -24,7 +24,7 @@ rule run_summary:
 def pack_of(wildcards):
     """The pack's id, version and description, for the head of its summary."""
     pack = or_stop(PLAN.tasks_of_collection, "benchpack", wildcards.collection)[0].source.pack
-    return as_json({"id": pack.id, "version": pack.version, "description": pack.description})
+    return json.dumps({"id": pack.id, "version": pack.version, "description": pack.description}, sort_keys=True)
 
 
 rule pack_summary:

@@ -7,7 +7,7 @@ OUTPUTS: results/runs/<arm>/artifact/<category>/task/<slug>/rep-<NNN>.trial.json
 
 
 def trial_spec(wildcards):
-    return as_json(PLAN.artifact.trial_spec(trial_of(wildcards)))
+    return as_json(PLAN.artifact.trial_spec, trial_of(wildcards))
 
 
 rule trial:

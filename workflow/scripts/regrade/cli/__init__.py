@@ -8,7 +8,7 @@ from regrade import __version__
 from regrade.errors import RegradeError
 
 COMMANDS = {
-    "check": "look for faults in tasks, sets and configuration",
+    "check": "look for faults in tasks, packs and sets",
     "materialize": "write a task's inputs into a folder",
     "grade": "grade a workspace",
     "score": "score answers by scoring tables",
@@ -17,7 +17,7 @@ COMMANDS = {
     "compare": "put pack runs side by side: medians, prefill parity",
     "report": "say what pack runs were and how they came out",
     "adopt": "take over results that came without Snakemake's metadata",
-    "new": "write the skeleton of a task",
+    "new": "write the skeleton of a task or a pack",
     "doctor": "say what this machine can and cannot do",
 }
 
@@ -29,7 +29,7 @@ def main(arguments: list[str] | None = None) -> int:
     words = sys.argv[1:] if arguments is None else arguments
     parser = argparse.ArgumentParser(
         prog="regrade",
-        description="Commands for people who write tasks and graders; benchmarks are run with snakemake.",
+        description="Commands beside the workflow, for authors and readers; benchmarks are run with snakemake.",
         epilog="\n".join(f"  {name:12} {text}" for name, text in COMMANDS.items()),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
