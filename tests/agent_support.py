@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from regrade import external_agent, files, session
+from regrade import digests, external_agent, files, session
 from regrade.config import LIMITS, Config
 from regrade.harnesses import Acted
 from regrade.inputs import repository as repository_stage
@@ -84,7 +84,9 @@ class Bench:
         """Write the pack's repository and make its pristine copy; `__` in a name is a slash."""
         for name, content in {"a.txt": "a\n", **repository}.items():
             self.write(self.pack / "r" / name.replace("__", "/"), content)
-        spec = {"id": "p/c", "source": str(self.pack / "r"), "output": str(self.shared.inputs), "digest": "4" * 64}
+        source = self.pack / "r"
+        digest = digests.of_folder(source)
+        spec = {"id": "p/c", "source": str(source), "output": str(self.shared.inputs), "digest": digest}
         repository_stage.main(json.dumps(spec))
 
     def spec(self, harness: dict[str, Any] | None = None, arm: str = "direct", **agent: Any) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """The stage `grade`: a trial's outcome and workspace to a grade file."""
 
 import json
+import py_compile
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +11,9 @@ import pytest
 
 from artifact_support import write_files
 from graders_support import ARTIFACT, Scene
-from regrade import files, grade, schemas
+from regrade import digests, files, grade, schemas
+from regrade.errors import StaleError
+from regrade.graders import grade_workspace
 
 DIGESTS = {"task": "task-1", "request": None, "work": "work-1", "trial": "trial-1"}
 
@@ -35,7 +38,7 @@ class Stage:
             "output": str(folder / "run/grade/demo/rep-001.json"),
             "logs": str(folder / "run/verify/demo"),
             "errors": str(folder / "errors.jsonl"),
-            "digests": {"grader": "grader-1", "code": "code-1"},
+            "digests": {"grader": digests.of_folder(self.scene.grader), "code": "code-1"},
             "digest": "spec-1",
             "attempt": 0,
             "limits": {"grader_wall_s": 30, "grader_memory_mb": 1024, "artifact_mb": 1},
@@ -59,6 +62,12 @@ class Stage:
         assert [] == [error.message for error in schemas.errors("grade", made)]
         return made
 
+    def edit_grader(self, **edited: str) -> str:
+        """Write files of the grader and plan anew; the grader's digest."""
+        write_files(self.scene.grader, {f"{name}.py": text for name, text in edited.items()})
+        self.spec["digests"]["grader"] = digests.of_folder(self.scene.grader)
+        return str(self.spec["digests"]["grader"])
+
     def answer(self, text: str) -> None:
         """Change the artifact."""
         (self.scene.workspace / ARTIFACT).write_text(text)
@@ -76,7 +85,7 @@ def test_as_a_command(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-m", "regrade.grade", json.dumps(stage.spec)], check=True)
     made = files.read_json(stage.output)
     assert (True, 1.0, "passed", "") == verdict_of(made)
-    assert {**DIGESTS, "grader": "grader-1", "code": "code-1"} == made["digests"]
+    assert {**DIGESTS, **stage.spec["digests"]} == made["digests"]
     assert ("algorithmic__demo", 0, [], "bubblewrap") == (
         made["task"], made["attempt"], made["earlier"], made["sandbox"]["mode"],
     )  # fmt: skip
@@ -132,7 +141,7 @@ def test_errors_are_counted_and_told(tmp_path: Path) -> None:
     assert [("grade", "spec-1", "grader_error", "the grader raised ValueError: mine")] == rows
     assert "looking\n" == (tmp_path / "run/verify/demo/rep-001.stdout.log").read_text()
     assert not (tmp_path / "run/verify/demo/rep-001.stderr.log").exists()
-    write_files(stage.scene.grader, {"hidden.py": "def grade(scratch_dir):\n    return None\n"})
+    stage.edit_grader(hidden="def grade(scratch_dir):\n    return None\n")
     stage.run()
     assert not (tmp_path / "run/verify/demo/rep-001.stdout.log").exists()
     assert 2 == len(stage.errors)
@@ -141,19 +150,45 @@ def test_errors_are_counted_and_told(tmp_path: Path) -> None:
 def test_earlier_verdicts_stay(tmp_path: Path) -> None:
     """Verdicts of other graders stand beside the new one, oldest first; the same grading again adds nothing."""
     stage = Stage(tmp_path)
+    first = stage.edit_grader(helper="1")
     stage.run()
     assert [] == stage.run()["earlier"]
     stage.answer("43")
-    stage.spec["digests"]["grader"] = "grader-2"
+    second = stage.edit_grader(helper="2")
     made = stage.run()
-    assert [(True, "passed", "grader-1")] == [
+    assert [(True, "passed", first)] == [
         (row["passed"], row["status"], row["digests"]["grader"]) for row in made["earlier"]
     ]
     assert made == {**stage.run(), **{name: made[name] for name in ("graded_at", "cpu_s", "wall_s")}}
-    stage.spec["digests"]["grader"] = "grader-3"
-    assert ["grader-1", "grader-2"] == [row["digests"]["grader"] for row in stage.run()["earlier"]]
-    stage.spec["digests"]["grader"] = "grader-1"
-    assert ["grader-2", "grader-3"] == [row["digests"]["grader"] for row in stage.run()["earlier"]]
+    third = stage.edit_grader(helper="3")
+    assert [first, second] == [row["digests"]["grader"] for row in stage.run()["earlier"]]
+    stage.edit_grader(helper="1")
+    assert [second, third] == [row["digests"]["grader"] for row in stage.run()["earlier"]]
+
+
+def test_grader_that_is_not_the_planned_one(tmp_path: Path) -> None:
+    """A grader edited since the plan, or while it grades, ends the job in one line and leaves no grade."""
+    stage = Stage(tmp_path)
+    files.write_json(Path(stage.spec["trial"]), stage.trial)
+    write_files(stage.scene.grader, {"helper.py": "edited"})
+    command = [sys.executable, "-m", "regrade.grade", json.dumps(stage.spec)]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert (1, f"{stage.scene.grader}: changed while it was graded; run again\n") == (done.returncode, done.stderr)
+    assert not stage.output.exists()
+
+
+def test_grader_edited_while_it_grades(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was graded with half an edit is not believed."""
+    stage = Stage(tmp_path)
+
+    def editing(**given: Any) -> Any:
+        write_files(stage.scene.grader, {"helper.py": "edited"})
+        return grade_workspace(**given)
+
+    monkeypatch.setattr(grade, "grade_workspace", editing)
+    with pytest.raises(StaleError, match="run again"):
+        stage.run()
+    assert not stage.output.exists()
 
 
 def test_detail_is_cut_for_storage(tmp_path: Path) -> None:
@@ -194,6 +229,19 @@ def test_without_a_sandbox(tmp_path: Path) -> None:
     made = stage.run()
     assert (True, "none") == (made["passed"], made["sandbox"]["mode"])
     assert "a,b\n" == (stage.scene.pristine / "data.csv").read_text()
+
+
+def test_stale_bytecode_does_not_run_without_a_sandbox(tmp_path: Path) -> None:
+    """A cached helper that no longer matches its source is not what grades, as in the sandbox."""
+    body = "\ndef grade(scratch_dir):\n    import helper\n    return GradeResult(helper.SAYS, float(helper.SAYS), '')\n"
+    stage = Stage(tmp_path, body)
+    helper = stage.scene.grader / "helper.py"
+    helper.write_text("SAYS = False\n")
+    py_compile.compile(str(helper), invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)
+    stage.edit_grader(helper="SAYS = True\n")
+    stage.spec["sandbox"] = "none"
+    made = stage.run()
+    assert made["passed"], made["message"]
 
 
 def test_no_heavy_imports() -> None:

@@ -18,6 +18,13 @@ HARMLESS = [
     "def grade(:\n",
     "spec = importlib.util.spec_from_file_location('helper', Path(__file__).with_name('helper.py'))\n",
     "from regrade_agent import call_many\n",
+    "import numpy as np\ndef grade(scratch_dir):\n    np.load(scratch_dir / 'x.npy', allow_pickle=False)\n",
+    "import yaml\ndef grade(scratch_dir):\n    yaml.load(text, Loader=yaml.CSafeLoader)\n    yaml.safe_load(text)\n",
+    "from yaml import SafeLoader as S, load\ndef grade(scratch_dir):\n    load(text, S)\n",
+    "from os import path\ndef grade(scratch_dir):\n    path.join(scratch_dir, 'x')\n",
+    "import site\nsite.addsitedir(str(Path(__file__).parent))\n",
+    "from json import load\ndef grade(scratch_dir):\n    load(open(scratch_dir / 'x'))\n",
+    "def grade(scratch_dir):\n    os.chdir(scratch_dir)\n    model.eval()\n",
 ]
 
 SHARING = [
@@ -35,6 +42,23 @@ SHARING = [
     "import subprocess\ndef grade(scratch_dir):\n    subprocess.run(['python', scratch_dir / 'x.py'])\n",
     "def grade(scratch_dir):\n    os.system(f'python {scratch_dir}/x.py')\n",
     "import importlib\ndef grade(scratch_dir):\n    importlib.import_module(name)\n",
+    "import sys as S\ndef grade(scratch_dir):\n    S.path.insert(0, str(scratch_dir))\n",
+    "from sys import path\ndef grade(scratch_dir):\n    path.append(str(scratch_dir))\n",
+    "from sys import path as P\ndef grade(scratch_dir):\n    P[:0] = [str(scratch_dir)]\n",
+    "import pickle as p\ndef grade(scratch_dir):\n    p.load(open(scratch_dir / 'x', 'rb'))\n",
+    "from pickle import loads\ndef grade(scratch_dir):\n    loads((scratch_dir / 'x').read_bytes())\n",
+    "from os import system as run\ndef grade(scratch_dir):\n    run(f'{scratch_dir}/x')\n",
+    "from importlib import import_module as load\ndef grade(scratch_dir):\n    load(name)\n",
+    "import builtins\ndef grade(scratch_dir):\n    builtins.exec(text)\n",
+    "import numpy as np\ndef grade(scratch_dir):\n    np.load(scratch_dir / 'x.npy', allow_pickle=True)\n",
+    "import yaml\ndef grade(scratch_dir):\n    yaml.load(text, Loader=yaml.Loader)\n",
+    "from yaml import load_all\ndef grade(scratch_dir):\n    load_all(text)\n",
+    "import imp\ndef grade(scratch_dir):\n    imp.load_source('m', str(scratch_dir / 'm.py'))\n",
+    "import site\ndef grade(scratch_dir):\n    site.addsitedir(str(scratch_dir))\n",
+    "import zipimport\ndef grade(scratch_dir):\n    zipimport.zipimporter(str(scratch_dir / 'm.zip'))\n",
+    "from ctypes import CDLL\ndef grade(scratch_dir):\n    CDLL(str(scratch_dir / 'm.so'))\n",
+    "import pytest\ndef grade(scratch_dir):\n    pytest.main([str(scratch_dir)])\n",
+    "def grade(scratch_dir):\n    os.chdir(scratch_dir)\n    sys.path.insert(0, '')\n",
 ]
 
 

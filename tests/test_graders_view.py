@@ -99,13 +99,41 @@ def test_artifact_link_to_an_input_changes_no_input(tmp_path: Path) -> None:
     assert ["edited", "given"] == [(made / name).read_text() for name in (ARTIFACT, "in/answer.txt")]
 
 
+def test_links_that_cannot_be_followed(tmp_path: Path) -> None:
+    """A link whose target no file system could hold is dropped like one that leaves, and spoils no grading."""
+    scene = Scene(tmp_path)
+    (scene.workspace / "long").symlink_to("x" * 300)
+    (scene.workspace / "deep").symlink_to("d/" * 2000)
+    (scene.workspace / "nested").mkdir()
+    (scene.workspace / "nested/absolute").symlink_to("/workspace/" + "d/" * 2035 + "e")
+    assert {"data.csv", ARTIFACT} <= names(build(scene)) <= {"data.csv", ARTIFACT, "deep"}
+    assert scene.grade().passed
+
+
+def test_paths_too_long_for_one_side_only(tmp_path: Path) -> None:
+    """A file too deep to be named in the workspace is left out, though its name in the view would do."""
+    base = tmp_path / ("w" * 250) / ("w" * 250)
+    base.mkdir(parents=True)
+    scene = Scene(tmp_path)
+    scene.workspace = scene.workspace.rename(base / "workspace")
+    descriptor = os.open(scene.workspace, os.O_RDONLY)
+    for _ in range(17):
+        os.mkdir("d" * 200, dir_fd=descriptor)
+        inner = os.open("d" * 200, os.O_RDONLY, dir_fd=descriptor)
+        os.close(os.open("f" * 200, os.O_CREAT | os.O_WRONLY, dir_fd=inner))
+        os.close(descriptor)
+        descriptor = inner
+    os.close(descriptor)
+    assert scene.grade().passed
+
+
 def replace_artifact(scene: Scene, kind: str) -> None:
     """Put something that is no regular file in the artifact's place."""
     place = scene.workspace / ARTIFACT
     place.unlink()
     links = {
         "grader": "../../grader/hidden.py", "grader inside": "/grader/hidden.py", "passwd": "/etc/passwd",
-        "itself": "answer.txt", "device": "/dev/zero",
+        "itself": "answer.txt", "device": "/dev/zero", "long": "x" * 300,
     }  # fmt: skip
     if kind in links:
         place.symlink_to(links[kind])
@@ -130,6 +158,7 @@ def replace_artifact(scene: Scene, kind: str) -> None:
         ("grader", "behind a link that leaves the workspace"),
         ("grader inside", "behind a link that leaves the workspace"),
         ("passwd", "behind a link that leaves the workspace"),
+        ("long", "behind a link that leaves the workspace"),
         ("device", "behind a link that leaves the workspace"),
         ("itself", "behind a link that leaves the workspace, or that leads in circles"),
         ("parent leaves", "behind a link that leaves the workspace"),

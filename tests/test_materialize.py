@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import shutil
 import stat
 import subprocess
 import sys
@@ -12,9 +13,10 @@ import pytest
 from artifact_support import make_generator_task, make_task, write_files
 from regrade import cli, digests, files, workspace
 from regrade.config import Config
-from regrade.errors import InputsError
+from regrade.errors import InputsError, StaleError
 from regrade.formats import artifact
-from regrade.inputs import LIMITS, MARKER, materialize, seed_of, write_inputs
+from regrade.inputs import LIMITS, MARKER, materialize, repository, seed_of, stage, write_inputs
+from regrade.inputs.stage import digest_of
 
 
 def names(folder):
@@ -331,12 +333,54 @@ def test_the_stages_command_counts_its_errors(tmp_path):
     folder = make_generator_task(tmp_path / "tasks", "sys.exit('no data today')\n")
     place = tmp_path / "results"
     spec = {"task": str(folder), "id": "algorithmic__demo", "output": str(place / "inputs.json")}
-    spec |= {"digest": "d1", "attempt": 0, "errors": str(place / "errors.jsonl")}
+    planned = digest_of(artifact.load(folder))
+    spec |= {"digest": planned, "attempt": 0, "errors": str(place / "errors.jsonl")}
     config = json.dumps(Config(arms={}).to_value())
     subprocess.run([sys.executable, "-m", "regrade.inputs", json.dumps(spec), config], check=True)
     rows = list(files.read_jsonl(place / "errors.jsonl"))
-    assert [("d1", 0, "inputs_error")] == [(row["digest"], row["attempt"], row["reason"]) for row in rows]
+    assert [(planned, 0, "inputs_error")] == [(row["digest"], row["attempt"], row["reason"]) for row in rows]
     assert "inputs_error" == files.read_json(place / "inputs.json")["reason"]
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_inputs_edited_since_the_plan_are_refused(tmp_path, monkeypatch, late):
+    """A workspace edited before or while its inputs are made leaves no manifest with the plan's digest."""
+    folder = make_task(tmp_path / "tasks")
+    output = tmp_path / "results" / "inputs.json"
+    spec = {"task": str(folder), "output": str(output), "digest": digest_of(artifact.load(folder)), "attempt": 0}
+
+    def editing(*given):
+        write_files(folder, {"workspace/data.csv": "edited"})
+        return materialize(*given)
+
+    if late:
+        monkeypatch.setattr(stage, "materialize", editing)
+    else:
+        write_files(folder, {"workspace/data.csv": "edited"})
+    with pytest.raises(StaleError, match="workspace: changed while its inputs were made; run again"):
+        stage.main(json.dumps(spec), json.dumps(Config(arms={}).to_value()))
+    assert not output.exists()
+
+
+def test_a_repository_edited_while_it_is_copied_is_refused(tmp_path, monkeypatch):
+    """Half an edit is no pristine copy; a manifest says which repository really was copied."""
+    source, output = tmp_path / "r", tmp_path / "results" / "inputs.json"
+    write_files(source, {"a.txt": "a"})
+    planned = {"id": "p/c", "source": str(source), "output": str(output), "digest": digests.of_folder(source)}
+    spec = json.dumps(planned)
+    repository.main(spec)
+    assert digests.of_folder(source) == files.read_json(output)["made_from"]
+    output.unlink()
+    copytree = shutil.copytree
+
+    def editing(*given, **options):
+        copytree(*given, **options)
+        write_files(source, {"a.txt": "edited"})
+
+    monkeypatch.setattr(shutil, "copytree", editing)
+    with pytest.raises(StaleError, match="changed while it was copied; run again"):
+        repository.main(spec)
+    assert not output.exists()
 
 
 def test_writing_in_place_in_a_trial_moves_nothing_else(tmp_path):

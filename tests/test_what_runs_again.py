@@ -8,6 +8,9 @@ import pytest
 
 from chat_server import ChatServer
 from project import REPOSITORY, Project
+from regrade import digests
+from regrade.plan.task import recorded, work_digest
+from regrade.workspace import freeze
 
 SUMMARY = "results/tiny/summary.md"
 SUMMARIES = {"set_records": 1, "set_summary": 1}
@@ -250,3 +253,42 @@ def test_adopt_takes_over_results_without_metadata(done: Project, server: ChatSe
     assert {} == done.planned(SUMMARY)
     edit(done.folder / "problems/artifact/algorithmic/alpha/grader/hidden.py", 'b"42"', 'b"41"')
     assert {"grade": 2, **SUMMARIES} == done.planned(SUMMARY)
+
+
+def test_a_workspaces_digest_is_the_one_its_trial_recorded(done: Project) -> None:
+    """What adopt recomputes of a fresh trial is what freezing it gave, links and right to be run included."""
+    folder = done.folder / "results/runs/asked/artifact/algorithmic"
+    outcome = recorded(folder / "task/alpha/rep-001.trial.json")
+    assert outcome["digests"]["work"] == work_digest(next(folder.glob("**/alpha/rep-001/output")).parent)
+    workspace, pristine = done.folder / "odd", done.folder / "pristine"
+    for place in (workspace, pristine):
+        place.mkdir()
+        (place / "run.sh").write_text("true\n")
+        (place / "run.sh").chmod(0o755)
+    (workspace / "link").symlink_to("nowhere")
+    (workspace / "__pycache__").mkdir()
+    (workspace / "__pycache__/x.pyc").write_bytes(b"x")
+    manifest = {"run.sh": {"sha256": digests.of_file(pristine / "run.sh")}}
+    assert freeze(workspace, pristine, manifest).digest == work_digest(workspace)
+
+
+@pytest.mark.parametrize(
+    ("torn", "jobs"),
+    [
+        ("tasks/artifact/algorithmic/alpha/workspace/input.txt", {"inputs": 1, "trial": 2, "grade": 2}),
+        ("runs/asked/artifact/algorithmic/**/alpha/rep-001/output/answer.txt", {"trial": 1, "grade": 1}),
+    ],
+)
+def test_adopt_does_not_believe_a_truncated_copy(
+    done: Project, server: ChatServer, torn: str, jobs: dict[str, int]
+) -> None:
+    """An input or a trial's file whose bytes are not the recorded ones is made again, from the stored answer."""
+    shutil.rmtree(done.folder / ".snakemake")
+    (path,) = (done.folder / "results").glob(torn)
+    path.unlink()
+    path.touch()
+    done.regrade("adopt", "--snakefile", str(REPOSITORY / "Snakefile"))
+    assert {**jobs, **SUMMARIES} == done.planned(SUMMARY)
+    done.snakemake(SUMMARY)
+    assert path.stat().st_size
+    assert 2 == server.count

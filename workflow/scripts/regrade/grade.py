@@ -13,25 +13,34 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from regrade import files, sandbox, verdicts
-from regrade.errors import ending_in_one_line
+from regrade import digests, files, sandbox, verdicts
+from regrade.errors import StaleError, ending_in_one_line
 from regrade.graders import GraderLimits, grade_workspace
 from regrade.verdicts import Verdict, failed
 
 
 def main(spec_text: str) -> None:
-    """Grade the trial of one specification and write its grade."""
+    """Grade the trial of one specification and write its grade. Raises StaleError for a grader that was edited."""
     spec = json.loads(spec_text)
     trial = files.read_json(Path(spec["trial"]))
     attempted = trial["status"] == "ok"
     if attempted:
+        _refuse_changed(spec)
         verdict = verdicts.with_hint(_graded(spec, trial), trial["reason"], trial["message"])
+        _refuse_changed(spec)
     else:
         verdict = verdicts.passed_on(trial)
     _keep_output(spec, verdict)
     ran_in = {"mode": spec["sandbox"], "bounds": verdict.bounds} if attempted else None
-    digests = {**trial["digests"], **spec["digests"]}
-    verdicts.write("grade", spec, digests, verdict, attempted=attempted, ran_in=ran_in)
+    made_from = {**trial["digests"], **spec["digests"]}
+    verdicts.write("grade", spec, made_from, verdict, attempted=attempted, ran_in=ran_in)
+
+
+def _refuse_changed(spec: dict[str, Any]) -> None:
+    """A grade must not carry the digest of a grader that did not give it."""
+    grader = Path(spec["task"]["grader"])
+    if digests.of_folder(grader) != spec["digests"]["grader"]:
+        raise StaleError(f"{grader}: changed while it was graded; run again")
 
 
 def _graded(spec: dict[str, Any], trial: dict[str, Any]) -> Verdict:

@@ -68,10 +68,11 @@ def grade_workspace(
             transfer = view.copy_file if mode == "none" else view.link_file  # a link may be written through
             limit = int(limits.artifact_mb * 2**20)
             view.build(pristine, workspace, output_artifact, scratch / "view", limit, transfer)
+            folder = _readable(grader, scratch, mode)
             mounts = [
                 sandbox.Mount(scratch / "view", WORKSPACE),
-                sandbox.Mount(_readable(grader, scratch), GRADER),
-                *_without_caches(grader, scratch),
+                sandbox.Mount(folder, GRADER),
+                *_without_caches(folder, scratch),
                 program(RUNNER),
                 program(ON_PATH),
             ]
@@ -95,16 +96,19 @@ def _scratch(folder: Path) -> Iterator[None]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _readable(grader: Path, scratch: Path) -> Path:
-    """The grader folder, or a copy of it where its modes would keep the sandbox's user out."""
+def _readable(grader: Path, scratch: Path, mode: sandbox.Mode) -> Path:
+    """The grader folder, or a copy of it where its modes would keep the sandbox's user out.
+
+    Always a copy without a sandbox, where no mount could cover __pycache__.
+    """
     entries = [grader, *grader.rglob("*")]
-    if all(path.stat().st_mode & 0o004 for path in entries if not path.is_symlink()):
+    if mode != "none" and all(path.stat().st_mode & 0o004 for path in entries if not path.is_symlink()):
         return grader
     copy = scratch / "grader"
-    shutil.copytree(grader, copy, symlinks=True)
+    shutil.copytree(grader, copy, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
     for path in [copy, *copy.rglob("*")]:
         if not path.is_symlink():
-            path.chmod(0o755 if path.is_dir() else 0o644)
+            path.chmod(0o755 if path.is_dir() or path.stat().st_mode & 0o100 else 0o644)
     return copy
 
 

@@ -4,9 +4,11 @@
 - puts a folder on sys.path, loads a module or script by path (spec_from_file_location, SourceFileLoader,
   run_path), or imports a module by a computed name, where the path or name is not built from `__file__` or
   constants alone;
+- changes sys.path, and its working folder to such a place;
 - runs exec or eval on anything but a constant;
-- reads pickles or unsafe YAML;
-- starts a process (subprocess, os.system and their like).
+- reads pickles (also numpy's) or YAML without a safe loader;
+- starts a process (subprocess, os.system and their like), runs pytest, or imports ctypes.
+Names are followed through imports (`import sys as s`, `from pickle import loads`).
 Files that only the gates load (negative_cases.py) do not count. It errs to the safe side, and knows no trick:
 it is a label for honest graders, not a wall.
 """
@@ -17,11 +19,28 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-_BY_PATH = {"spec_from_file_location": 1, "SourceFileLoader": 1, "run_path": 0, "import_module": 0, "__import__": 0}
+_BY_PATH = {
+    "spec_from_file_location": 1,
+    "SourceFileLoader": 1,
+    "SourcelessFileLoader": 1,
+    "ExtensionFileLoader": 1,
+    "load_source": 1,
+    "load_compiled": 1,
+    "load_dynamic": 1,
+    "run_path": 0,
+    "import_module": 0,
+    "__import__": 0,
+    "addsitedir": 0,
+    "zipimporter": 0,
+}
+"""Functions that load code, and the first of their arguments that says from where."""
+
 _EVALUATORS = {"exec", "eval"}
-_UNPICKLERS = {"unsafe_load", "read_pickle", "Unpickler"}
+_UNPICKLERS = {"unsafe_load", "unsafe_load_all", "read_pickle", "Unpickler"}
 _LOADING = {"pickle", "cPickle", "dill", "cloudpickle", "joblib", "marshal", "torch", "shelve"}
+_SAFE_LOADERS = {"SafeLoader", "CSafeLoader", "BaseLoader", "CBaseLoader"}
 _PROCESSES = {"system", "popen", "execv", "execve", "execvp", "execl", "execlp", "posix_spawn", "spawnv", "spawnl"}
+_RUNNING = {"subprocess", "pty", "ctypes"}
 
 
 @dataclass(frozen=True)
@@ -54,8 +73,30 @@ def _runs_agent_code(source: bytes) -> bool:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
-    own = _own_names(tree)
-    return any(_is_suspect(node, own) for node in ast.walk(tree))
+    own, imported = _own_names(tree), _imported(tree)
+    nodes = list(ast.walk(tree))
+    moved = any(_moves_away(node, own, imported) for node in nodes)
+    return any(_is_suspect(node, own, imported, moved) for node in nodes)
+
+
+def _imported(tree: ast.AST) -> dict[str, str]:
+    """What each imported name stands for, in full: {"p": "pickle", "loads": "pickle.loads"}."""
+    found: dict[str, str] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found |= {alias.asname: alias.name for alias in node.names if alias.asname}
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            found |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
+    return found
+
+
+def _full_name(node: ast.expr, imported: dict[str, str]) -> str:
+    """The dotted name of a function or value; what is not said by names alone starts with `?`."""
+    if isinstance(node, ast.Name):
+        return imported.get(node.id, node.id)
+    if isinstance(node, ast.Attribute):
+        return f"{_full_name(node.value, imported)}.{node.attr}"
+    return "?"
 
 
 def _own_names(tree: ast.AST) -> set[str]:
@@ -92,43 +133,57 @@ def _is_own(value: ast.expr, own: set[str]) -> bool:
     return all(node.id in own or node.id in _HARMLESS for node in ast.walk(value) if isinstance(node, ast.Name))
 
 
-def _is_suspect(node: ast.AST, own: set[str]) -> bool:
+def _moves_away(node: ast.AST, own: set[str], imported: dict[str, str]) -> bool:
+    """Whether this makes a place that is not the grader's the working folder, so that "." is no constant."""
+    if not isinstance(node, ast.Call):
+        return False
+    moves = _full_name(node.func, imported) in ("os.chdir", "os.fchdir", "contextlib.chdir")
+    return moves and not all(_is_own(argument, own) for argument in node.args)
+
+
+def _is_suspect(node: ast.AST, own: set[str], imported: dict[str, str], moved: bool) -> bool:
     if isinstance(node, (ast.Assign, ast.AugAssign)):
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-        return any(_is_search_path(target) for target in targets) and not _is_own(node.value, own)
+        changes = any(_is_search_path(target, imported) for target in targets)
+        return changes and (moved or not _is_own(node.value, own))
     if isinstance(node, (ast.Import, ast.ImportFrom)):
-        return _names_subprocess(node)
-    return isinstance(node, ast.Call) and _is_suspect_call(node, own)
+        return _names_running(node)
+    if not isinstance(node, ast.Call):
+        return False
+    if isinstance(node.func, ast.Attribute) and _is_search_path(node.func.value, imported):
+        return moved or not all(_is_own(argument, own) for argument in node.args)
+    return _is_suspect_call(node, own, imported)
 
 
-def _is_search_path(node: ast.expr) -> bool:
+def _is_search_path(node: ast.expr, imported: dict[str, str]) -> bool:
     node = node.value if isinstance(node, ast.Subscript) else node
-    return isinstance(node, ast.Attribute) and node.attr == "path" and getattr(node.value, "id", "") == "sys"
+    return _full_name(node, imported) == "sys.path"
 
 
-def _names_subprocess(node: ast.Import | ast.ImportFrom) -> bool:
+def _names_running(node: ast.Import | ast.ImportFrom) -> bool:
     names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""]
-    return any(name.split(".")[0] in ("subprocess", "pty") for name in names)
+    return any(name.split(".")[0] in _RUNNING for name in names)
 
 
-def _is_suspect_call(call: ast.Call, own: set[str]) -> bool:
-    name, base = _called(call)
-    if isinstance(call.func, ast.Attribute) and _is_search_path(call.func.value):
-        return not all(_is_own(argument, own) for argument in call.args)
+def _is_suspect_call(call: ast.Call, own: set[str], imported: dict[str, str]) -> bool:
+    base, _, name = _full_name(call.func, imported).rpartition(".")
     if name in _BY_PATH:
         given = [*call.args[_BY_PATH[name] :], *(keyword.value for keyword in call.keywords)]
         return not all(_is_own(argument, own) for argument in given)
-    if name in _EVALUATORS and not base:
+    if name in _EVALUATORS and base in ("", "builtins"):
         return not all(isinstance(argument, ast.Constant) for argument in call.args[:1])
-    if base == "os" and name in _PROCESSES:
+    if (base == "os" and name in _PROCESSES) or (base == "pytest" and name == "main"):
         return True
-    return name in _UNPICKLERS or (base in _LOADING and name in ("load", "loads", "open"))
+    return name in _UNPICKLERS or _unpickles(call, base, name, imported)
 
 
-def _called(call: ast.Call) -> tuple[str, str]:
-    """(name, what it is an attribute of) of a called function."""
-    if isinstance(call.func, ast.Name):
-        return call.func.id, ""
-    if isinstance(call.func, ast.Attribute):
-        return call.func.attr, call.func.value.id if isinstance(call.func.value, ast.Name) else "?"
-    return "", ""
+def _unpickles(call: ast.Call, base: str, name: str, imported: dict[str, str]) -> bool:
+    """Whether a function called `load` or the like makes objects of any class."""
+    keywords = {keyword.arg: keyword.value for keyword in call.keywords}
+    if base == "yaml" and name in ("load", "load_all"):
+        loader = keywords.get("Loader", call.args[1] if len(call.args) > 1 else None)
+        return loader is None or _full_name(loader, imported).rpartition(".")[2] not in _SAFE_LOADERS
+    allowed = keywords.get("allow_pickle")
+    if name == "load" and allowed is not None:
+        return not (isinstance(allowed, ast.Constant) and allowed.value is False)
+    return base in _LOADING and name in ("load", "loads", "open")

@@ -1,7 +1,8 @@
 """What a grader sees: the pristine inputs, and around them what the trial left.
 
 An input that the trial changed or deleted is back; the output artifact is the trial's, also where an input has
-its place. Links that lead out of the workspace, and what is neither file, folder nor link, are left out.
+its place. Links that lead out of the workspace or cannot be followed, and what is neither file, folder nor link, are
+left out.
 """
 
 import errno
@@ -80,10 +81,18 @@ def _kind(mode: int) -> str:
 
 
 def _resolve(root: Path, name: str) -> str | None:
-    """Where a name below `root` leads when links are followed as inside /workspace; None for out of it.
+    """Where a name below `root` leads when links are followed as inside /workspace.
 
-    A name of something that does not exist leads to itself.
+    None for out of it, and for a link that no system call can follow (a name too long, a locked folder). A name of
+    something that does not exist leads to itself.
     """
+    try:
+        return _followed(root, name)
+    except OSError:
+        return None
+
+
+def _followed(root: Path, name: str) -> str | None:
     waiting = list(reversed(PurePosixPath(name).parts))
     done: list[str] = []
     links = 0
@@ -119,7 +128,7 @@ def _add(source: Path, view: Path, transfer: Transfer, leave_out: str = "") -> l
         for entry in _entries(source / prefix):
             name = prefix + entry.name
             target = view / name
-            if name == leave_out or len(os.fsencode(target)) > LONGEST_PATH:
+            if name == leave_out or not _can_be_named(entry.path, target):
                 continue
             if entry.is_dir(follow_symlinks=False):
                 if not os.path.lexists(target):
@@ -129,11 +138,28 @@ def _add(source: Path, view: Path, transfer: Transfer, leave_out: str = "") -> l
             elif os.path.lexists(target):
                 continue
             elif entry.is_symlink():
-                target.symlink_to(_relative(Path(entry.path).readlink(), prefix))
-                links.append(name)
+                if _link(target, _relative(Path(entry.path).readlink(), prefix)):
+                    links.append(name)
             elif entry.is_file(follow_symlinks=False):
                 transfer(Path(entry.path), target)
     return links
+
+
+def _can_be_named(source: str, target: Path) -> bool:
+    """Whether system calls take both paths, and the source can be reached at all."""
+    longest = max(len(os.fsencode(path)) for path in (source, target))
+    return longest <= LONGEST_PATH and os.path.lexists(source)
+
+
+def _link(place: Path, target: Path) -> bool:
+    """Make a link; False for a target that is too long for one."""
+    try:
+        place.symlink_to(target)
+    except OSError as error:
+        if error.errno != errno.ENAMETOOLONG:
+            raise
+        return False
+    return True
 
 
 def _entries(folder: Path) -> list[os.DirEntry[str]]:

@@ -11,13 +11,16 @@ import sys
 from pathlib import Path
 
 from regrade import digests, files, workspace
-from regrade.errors import RegradeError, ending_in_one_line
+from regrade.errors import RegradeError, StaleError, ending_in_one_line
 from regrade.formats.benchpack import links
 from regrade.inputs.stage import SCHEMA_VERSION, seal
 
 
 def main(spec_text: str) -> None:
-    """Run the stage for one specification (plan.benchpack.repository_spec). Raises RegradeError for a link out."""
+    """Run the stage for one specification (plan.benchpack.repository_spec).
+
+    Raises RegradeError for a link out, StaleError for a folder that is not the one of the plan any more.
+    """
     spec = json.loads(spec_text)
     source, output = Path(spec["source"]), Path(spec["output"])
     for name, why in links.audit(source):
@@ -27,6 +30,8 @@ def main(spec_text: str) -> None:
     for leftover in (pristine, temporary):
         workspace.remove(leftover)
     shutil.copytree(source, temporary, symlinks=True, copy_function=shutil.copy)
+    if digests.of_folder(source) != spec["digest"]:
+        raise StaleError(f"{source}: changed while it was copied; run again")
     listed = seal(temporary)
     temporary.rename(pristine)
     manifest = {"schema_version": SCHEMA_VERSION, "task": spec["id"], "made_from": spec["digest"]}

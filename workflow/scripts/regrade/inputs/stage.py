@@ -11,7 +11,7 @@ from typing import Any
 
 from regrade import digests, files, sandbox, workspace
 from regrade.config import Config
-from regrade.errors import InputsError, SandboxError
+from regrade.errors import InputsError, SandboxError, StaleError
 from regrade.formats import artifact
 from regrade.inputs.generator import LIMITS
 from regrade.inputs.materialize import materialize
@@ -21,14 +21,35 @@ SCHEMA_VERSION = 1
 
 
 def main(spec_text: str, config_text: str) -> None:
-    """Run the stage for one specification (plan.inputs_spec) under one configuration."""
+    """Run the stage for one specification (plan.inputs_spec) under one configuration.
+
+    Raises StaleError, and leaves no manifest, for a workspace that was edited since the plan was made.
+    """
     spec, config = json.loads(spec_text), Config(**json.loads(config_text))
     task = artifact.load(Path(spec["task"]), config.categories)
+    output = Path(spec["output"])
+    _refuse_changed(task, spec["digest"])
     limits = replace(LIMITS, cpu_s=config.limits["generator_cpu_s"], wall_s=config.limits["generator_wall_s"])
-    written = write_inputs(task, Path(spec["output"]), spec["digest"], config.sandbox, limits)  # type: ignore[arg-type]
+    written = write_inputs(task, output, spec["digest"], config.sandbox, limits)  # type: ignore[arg-type]
+    try:
+        _refuse_changed(task, spec["digest"])
+    except (StaleError, OSError):
+        output.unlink()
+        raise
     if written["status"] == "error":
         row = {"digest": spec["digest"], "attempt": spec["attempt"], "stage": "inputs"}
         files.append_jsonl(Path(spec["errors"]), {**row, "reason": written["reason"], "message": written["message"]})
+
+
+def digest_of(task: artifact.ArtifactTask) -> str:
+    """The digest of what a task's inputs are made from, as the plan takes it."""
+    generator = str(task.generator.relative_to(task.folder)) if task.generator else None
+    return digests.of_value([task.id, generator, digests.of_folder(task.workspace)])
+
+
+def _refuse_changed(task: artifact.ArtifactTask, planned: str) -> None:
+    if digest_of(task) != planned:
+        raise StaleError(f"{task.workspace}: changed while its inputs were made; run again")
 
 
 def write_inputs(

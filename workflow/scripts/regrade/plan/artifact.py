@@ -10,7 +10,7 @@ from regrade.errors import Fault
 from regrade.formats import artifact
 from regrade.layout import TaskPaths, TrialPaths
 from regrade.plan.attempts import Attempts
-from regrade.plan.task import Output, Specification, Task, Trial, carries, recorded
+from regrade.plan.task import Output, Specification, Task, Trial, carries, holds, recorded, work_digest
 
 GRADING_CODE = ("graders", "sandbox", "grade.py", "verdicts.py", "statuses.py")
 _GRADER_LIMITS = ("grader_wall_s", "grader_memory_mb", "artifact_mb")
@@ -153,12 +153,15 @@ class ArtifactPlan:
         task, paths, asked = self._task_paths(trial.task), self._paths(trial), {"trial": self.trial_digest(trial)}
 
         def has_inputs() -> bool:
-            fresh = recorded(task.inputs).get("made_from") == self.inputs_digest(trial.task)
-            return fresh and task.pristine.is_dir()
+            manifest = recorded(task.inputs)
+            fresh = manifest.get("made_from") == self.inputs_digest(trial.task)
+            return fresh and task.pristine.is_dir() and holds(task.pristine, manifest.get("files", {}))
 
         def has_trial() -> bool:
-            whole = paths.workspace.is_dir() or recorded(paths.outcome).get("status") != "ok"
-            return paths.patch.exists() and whole and carries(paths.outcome, asked)
+            return paths.patch.exists() and carries(paths.outcome, asked) and is_whole(recorded(paths.outcome))
+
+        def is_whole(outcome: dict[str, Any]) -> bool:
+            return outcome.get("status") != "ok" or work_digest(paths.workspace) == outcome["digests"].get("work")
 
         return [
             Output((task.inputs,), has_inputs),

@@ -1,11 +1,13 @@
 """What every format's task shows of itself, and a trial of it."""
 
+import os
+import stat
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from regrade import files
+from regrade import digests, files
 from regrade.errors import Fault
 
 Specification = dict[str, Any]
@@ -60,6 +62,31 @@ def carries(path: Path, planned: dict[str, str]) -> bool:
     """Whether a result's `digests` hold all these."""
     found = recorded(path).get("digests", {})
     return all(found.get(name) == digest for name, digest in planned.items())
+
+
+def holds(folder: Path, listed: dict[str, Any]) -> bool:
+    """Whether a folder has exactly the files of a manifest (name -> {"sha256", ...}), byte for byte."""
+    try:
+        found = {name: digests.of_file(Path(entry.path)) for name, entry in digests.walk(folder)}
+    except OSError:
+        return False
+    return found == {name: entry["sha256"] for name, entry in listed.items()}
+
+
+def work_digest(workspace: Path) -> str | None:
+    """The digest that workspace.freeze gave what lies here, row for row; None for what cannot be read."""
+    try:
+        return digests.of_value([[name, *_row(entry)] for name, entry in digests.walk(workspace)])
+    except OSError:
+        return None
+
+
+def _row(entry: os.DirEntry[str]) -> tuple[bool | str, str]:
+    if entry.is_symlink():
+        return "link", os.readlink(entry.path)
+    if entry.is_file():
+        return bool(entry.stat().st_mode & stat.S_IXUSR), digests.of_file(Path(entry.path))
+    return "special", ""
 
 
 class FormatPlan(Protocol):
