@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from artifact_support import GRADER, edit, make_task, write_files
+from regrade.config import CATEGORIES, LIMITS
 
 LENIENT = GRADER.replace('== b"the answer is 4711\\n"', '!= b"0"')
 
@@ -129,6 +130,7 @@ def test_page_of_a_set(tmp_path: Path) -> None:
     good = make_task(tmp_path, "algorithmic__good")
     bad = make_task(tmp_path, "algorithmic__bad", {"grader/hidden.py": "def grade(scratch_dir):\n    return '|'\n"})
     spec = {"title": "mine", "tasks": [str(bad), str(good)], "sandbox": "bubblewrap"}
+    spec |= {"categories": CATEGORIES, "limits": LIMITS}
     words = [sys.executable, "-m", "regrade.gates", json.dumps(spec), tmp_path / "mine.md", "2"]
     subprocess.run(words, check=True)
     page = (tmp_path / "mine.md").read_text()

@@ -148,3 +148,39 @@ def test_graders_of_a_set_become_a_report(tiny: Project) -> None:
     report = (tiny.folder / "results/checks/tiny.md").read_text()
     assert "algorithmic__alpha" in report
     assert "PASS" in report
+
+
+def test_the_report_on_graders_follows_the_configuration_and_the_manifest(tiny: Project) -> None:
+    """A grader that is too slow for the configured limit is no good, and a changed manifest is looked at again."""
+    target = "results/checks/tiny.md"
+    tiny.snakemake(target)
+    task = tiny.folder / "problems/artifact/algorithmic/alpha"
+    (task / "task.yaml").write_text(f"{(task / 'task.yaml').read_text()}tags: [changed]\n")
+    assert {"checks": 1} == tiny.planned(target)
+    grader = task / "grader/hidden.py"
+    grader.write_text(
+        f"import time\n{grader.read_text()}".replace("    artifact =", "    time.sleep(3)\n    artifact =")
+    )
+    tiny.config["limits"] = {"grader_wall_s": 1}
+    tiny.write_config()
+    tiny.snakemake(target)
+    assert "wall limit (1 s by the clock)" in (tiny.folder / target).read_text()
+
+
+def test_a_name_that_no_file_can_have_is_a_fault_of_its_task(tiny: Project) -> None:
+    """An artifact's name of 300 letters stops what needs that task, in one line, and nothing else."""
+    broken = tiny.add_task("gamma", output_artifact="a" * 300)
+    tiny.add_set("all", "artifact:*")
+    done = tiny.snakemake("results/all/summary.md", check=False)
+    assert "output_artifact: " in done.stdout and "expected a name that a file can have" in done.stdout
+    assert "Traceback" not in done.stdout
+    assert f"{broken.name}/task.yaml" in done.stdout
+    tiny.snakemake("results/tiny/summary.md")
+
+
+def test_an_empty_list_of_negative_cases_is_an_error(tiny: Project) -> None:
+    """A gate that tried nothing does not pass."""
+    (tiny.folder / "problems/artifact/algorithmic/alpha/grader/negative_cases.py").write_text("NEGATIVE_CASES = []\n")
+    done = tiny.regrade("graders", "--negative", "--tasks-dir", "problems/artifact", "--json", check=False)
+    assert 1 == done.returncode
+    assert "NEGATIVE_CASES is empty" in done.stdout

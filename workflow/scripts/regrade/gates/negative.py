@@ -21,8 +21,12 @@ def check(bench: Bench, with_nan: bool = False) -> Iterator[Finding]:
     try:
         reference = mutations.read_text(bench.task.reference)
         cases = own_cases(bench.task.grader.parent, reference, bench.mode)
-    except (RegradeError, UnicodeDecodeError) as error:
+    except (RegradeError, ValueError) as error:
         yield Finding(bench.task.id, "ERROR", str(error), case=FILE, is_bad=True)
+        return
+    if cases == []:
+        detail = "NEGATIVE_CASES is empty, expected at least one case: a grader that nothing was tried on holds nothing"
+        yield Finding(bench.task.id, "ERROR", detail, case=FILE, is_bad=True)
         return
     if cases is None:
         cases = mutations.default_cases(reference)

@@ -9,6 +9,8 @@ from regrade.errors import RegradeError
 from regrade.formats.artifact import ArtifactTask
 from regrade.gates import Finding, leaks, negative, positive, verifiers
 from regrade.gates.bench import Bench, bench
+from regrade.graders import GraderLimits
+from regrade.graders.grading import USUAL_LIMITS
 
 INPUTS = "inputs"
 """Stands in the place of a case when a task's inputs cannot be made."""
@@ -27,22 +29,26 @@ def negative_gate(
 
 
 def both_gates(
-    tasks: Iterable[ArtifactTask], jobs: int, mode: sandbox.Mode = "bubblewrap"
+    tasks: Iterable[ArtifactTask], jobs: int, mode: sandbox.Mode = "bubblewrap", limits: GraderLimits = USUAL_LIMITS
 ) -> tuple[list[Finding], list[Finding]]:
     """Findings of the positive and of the negative gate; each task's inputs are made once for both."""
-    found = list(_each(tasks, jobs, mode, lambda made: [positive.check(made), *negative.check(made)]))
+    found = list(_each(tasks, jobs, mode, lambda made: [positive.check(made), *negative.check(made)], limits))
     accepted = [finding for finding in found if finding.case in ("", INPUTS)]
     return accepted, [finding for finding in found if finding.case]
 
 
 def _each(
-    tasks: Iterable[ArtifactTask], jobs: int, mode: sandbox.Mode, work: Callable[[Bench], list[Finding]]
+    tasks: Iterable[ArtifactTask],
+    jobs: int,
+    mode: sandbox.Mode,
+    work: Callable[[Bench], list[Finding]],
+    limits: GraderLimits = USUAL_LIMITS,
 ) -> Iterator[Finding]:
     def of_one(task: ArtifactTask) -> list[Finding]:
         try:
-            with bench(task, mode) as made:
+            with bench(task, mode, limits) as made:
                 return work(made)
-        except (RegradeError, OSError) as error:
+        except (RegradeError, OSError, ValueError) as error:
             return [Finding(task.id, "ERROR", str(error), case=INPUTS, is_bad=True)]
 
     with ThreadPoolExecutor(max(jobs, 1)) as pool:

@@ -172,18 +172,19 @@ class ArtifactPlan:
     def checks_spec(self, name: str, tasks: list[Task]) -> Specification:
         """What the `checks` stage is told: a set's artifact tasks, and all that its verdicts depend on as a digest."""
         ours = [task for task in tasks if task.format == "artifact"]
-        made_of = [
-            [
-                self.inputs_digest(task),
-                self.grader_digest(task),
-                task.source.output_artifact,
-                digests.of_file(task.source.reference),
-            ]
-            for task in ours
-        ]
-        digest = digests.of_value([made_of, digests.of_code(*GRADING_CODE, "gates")])
-        folders = [str(task.source.folder) for task in ours]
-        return {"title": name, "tasks": folders, "sandbox": self.config.sandbox, "digest": digest}
+        made_of = [[self.inputs_digest(task), self.grader_digest(task), *self._declared(task)] for task in ours]
+        return {
+            "title": name,
+            "tasks": [str(task.source.folder) for task in ours],
+            "sandbox": self.config.sandbox,
+            "categories": list(self.config.categories),
+            "limits": {limit: self.config.limits[limit] for limit in _GRADER_LIMITS},
+            "digest": digests.of_value([made_of, digests.of_code(*GRADING_CODE, "gates")]),
+        }
+
+    def _declared(self, task: Task) -> list[str]:
+        """The digests of a task's manifest and of its reference."""
+        return [digests.of_file(task.source.folder / "task.yaml"), digests.of_file(task.source.reference)]
 
 
 def _as_task(source: artifact.ArtifactTask) -> Task:

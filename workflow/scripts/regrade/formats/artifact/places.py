@@ -47,13 +47,21 @@ def _outside(folder: Path, value: str) -> str | None:
     place = folder
     for part in PurePosixPath(value).parts:
         place = place / part
-        if place.is_symlink():
+        if _is_link(place):
             try:
                 inside = (folder / value).resolve().is_relative_to(folder.resolve())
             except (OSError, RuntimeError):
                 return "expected a file, found links that go in circles"
             return None if inside else "expected a path inside the task's folder, found a link that leaves it"
     return None
+
+
+def _is_link(place: Path) -> bool:
+    try:
+        return place.is_symlink()
+    except OSError:
+        # A name that no file can have is told of where the file is looked for.
+        return False
 
 
 def _by_field(field: str, value: str, folder: Path, manifest: dict[str, Any]) -> str | None:
@@ -81,9 +89,11 @@ def _below(path: PurePosixPath, folder: PurePosixPath) -> bool:
 def _artifact(value: str, workspace: Path | None) -> str | None:
     if not PurePosixPath(value).parts or value.endswith(("/", "/.")):
         return "expected a file inside the workspace"
-    if workspace and (workspace / value).is_dir():
-        return "expected a file, found a folder of that name among the inputs"
-    return None
+    try:
+        is_folder = workspace is not None and (workspace / value).is_dir()
+    except OSError as error:
+        return f"expected a name that a file can have: {error.strerror}"
+    return "expected a file, found a folder of that name among the inputs" if is_folder else None
 
 
 def _workspace(path: PurePosixPath, folder: Path) -> str | None:
