@@ -167,12 +167,13 @@ def test_the_report_on_graders_follows_the_configuration_and_the_manifest(tiny: 
     assert "wall limit (1 s by the clock)" in (tiny.folder / target).read_text()
 
 
-def test_a_name_that_no_file_can_have_is_a_fault_of_its_task(tiny: Project) -> None:
-    """An artifact's name of 300 letters stops what needs that task, in one line, and nothing else."""
-    broken = tiny.add_task("gamma", output_artifact="a" * 300)
+@pytest.mark.parametrize("field", ["output_artifact", "workspace_dir", "problem_statement"])
+def test_a_name_that_no_file_can_have_is_a_fault_of_its_task(tiny: Project, field: str) -> None:
+    """A name of 300 letters stops what needs that task, in one line, and nothing else."""
+    broken = tiny.add_task("gamma", **{field: "a" * 300})
     tiny.add_set("all", "artifact:*")
     done = tiny.snakemake("results/all/summary.md", check=False)
-    assert "output_artifact: " in done.stdout and "expected a name that a file can have" in done.stdout
+    assert f"{field}: " in done.stdout and "expected a name that a file can have" in done.stdout
     assert "Traceback" not in done.stdout
     assert f"{broken.name}/task.yaml" in done.stdout
     tiny.snakemake("results/tiny/summary.md")

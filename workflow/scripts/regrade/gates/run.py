@@ -48,12 +48,17 @@ def _each(
         try:
             with bench(task, mode, limits) as made:
                 return work(made)
-        except (RegradeError, OSError, ValueError) as error:
-            return [Finding(task.id, "ERROR", str(error), case=INPUTS, is_bad=True)]
+        except Exception as error:
+            # Foreign graders and cases: what breaks one task's gates must not hide the others' findings.
+            return [Finding(task.id, "ERROR", _told(error), case=INPUTS, is_bad=True)]
 
     with ThreadPoolExecutor(max(jobs, 1)) as pool:
         for findings in pool.map(of_one, tasks):
             yield from findings
+
+
+def _told(error: Exception) -> str:
+    return str(error) if isinstance(error, RegradeError) else f"{type(error).__name__}: {error}"
 
 
 def lints(folders: Iterable[tuple[str, Path]]) -> Iterator[Finding]:

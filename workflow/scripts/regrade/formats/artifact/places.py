@@ -15,10 +15,18 @@ FILES = ("problem_statement", "structural_verifier", "workspace_generator", "hid
 def faults(manifest: dict[str, Any], folder: Path, source: str) -> Iterator[Fault]:
     """Every fault of the paths in a manifest; values that are no strings are somebody else's."""
     for field, value in _strings(manifest, *FILES, "workspace_dir", "output_artifact"):
-        found = spelling(value) or (_outside(folder, value) if field != "output_artifact" else None)
-        found = found or _by_field(field, value, folder, manifest)
+        found = spelling(value) or _looked_at(field, value, folder, manifest)
         if found:
             yield Fault(source, field, f"is {value!r:.300}, {found}")
+
+
+def _looked_at(field: str, value: str, folder: Path, manifest: dict[str, Any]) -> str | None:
+    """What is wrong with a path where it leads, or None."""
+    try:
+        outside = _outside(folder, value) if field != "output_artifact" else None
+        return outside or _by_field(field, value, folder, manifest)
+    except OSError as error:
+        return f"expected a name that a file can have: {error.strerror}"
 
 
 def _strings(manifest: dict[str, Any], *fields: str) -> Iterator[tuple[str, str]]:
@@ -47,21 +55,13 @@ def _outside(folder: Path, value: str) -> str | None:
     place = folder
     for part in PurePosixPath(value).parts:
         place = place / part
-        if _is_link(place):
+        if place.is_symlink():
             try:
                 inside = (folder / value).resolve().is_relative_to(folder.resolve())
             except (OSError, RuntimeError):
                 return "expected a file, found links that go in circles"
             return None if inside else "expected a path inside the task's folder, found a link that leaves it"
     return None
-
-
-def _is_link(place: Path) -> bool:
-    try:
-        return place.is_symlink()
-    except OSError:
-        # A name that no file can have is told of where the file is looked for.
-        return False
 
 
 def _by_field(field: str, value: str, folder: Path, manifest: dict[str, Any]) -> str | None:
@@ -89,11 +89,9 @@ def _below(path: PurePosixPath, folder: PurePosixPath) -> bool:
 def _artifact(value: str, workspace: Path | None) -> str | None:
     if not PurePosixPath(value).parts or value.endswith(("/", "/.")):
         return "expected a file inside the workspace"
-    try:
-        is_folder = workspace is not None and (workspace / value).is_dir()
-    except OSError as error:
-        return f"expected a name that a file can have: {error.strerror}"
-    return "expected a file, found a folder of that name among the inputs" if is_folder else None
+    if workspace and (workspace / value).is_dir():
+        return "expected a file, found a folder of that name among the inputs"
+    return None
 
 
 def _workspace(path: PurePosixPath, folder: Path) -> str | None:
