@@ -10,9 +10,9 @@ import pytest
 
 from benchpack_stages import ScoreStage, vectors
 from chat_server import ChatServer
-from regrade import scorers
 from regrade.config import Config
-from regrade.scorers import json_schema, regex
+from regrade.scorers import benchpack as scorers
+from regrade.scorers.benchpack import json_schema, regex
 from regrade.scorers.bounded import BoundedError, run_bounded
 
 VECTORS = {vector["id"]: vector for vector in vectors("scoring")}

@@ -6,8 +6,8 @@ import pytest
 
 from chat_server import ChatServer
 from models_support import model
-from regrade import scorers
 from regrade.judge import Judge, JudgeError, messages, read_choice, read_number
+from regrade.scorers import benchpack as scorers
 from regrade.store import Store
 
 GRADES = ("A", "B", "C")

@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 import pytest
 
-from regrade import scorers
 from regrade.formats import benchpack
 from regrade.formats.benchpack import Benchpack, Case
 from regrade.formats.benchpack.check import check_pack
+from regrade.scorers import benchpack as scorers
 
 ROOT = Path(__file__).parents[1]
 PACKS = ROOT / "benchpacks"

@@ -18,12 +18,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from regrade import digests, files, scorers, verdicts
+from regrade import digests, files, verdicts
 from regrade.errors import ending_in_one_line
 from regrade.judge import Judge
 from regrade.layout import verify_outcome
 from regrade.models.types import ModelConfig
 from regrade.packs.measured import row_of
+from regrade.scorers import benchpack as scorers
 from regrade.statuses import status_of
 from regrade.store import Store, StoreError
 from regrade.verdicts import Verdict, broken, failed

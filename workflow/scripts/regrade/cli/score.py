@@ -10,12 +10,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from regrade import scorers, yaml_file
+from regrade import yaml_file
 from regrade.errors import FaultsError, RegradeError, UsageError
 from regrade.judge import Judge
 from regrade.models import entries
 from regrade.models.types import ModelConfig
 from regrade.nearest import nearest
+from regrade.scorers import benchpack as scorers
 from regrade.store import Store
 
 

@@ -16,7 +16,7 @@ from regrade.plan.pack_case import PackCase
 from regrade.plan.task import Output, Specification, Task, Trial, carries, recorded
 
 SCORING_CODE = (
-    *("scorers", "score.py", "judge.py", "verdicts.py", "statuses.py"),
+    *("scorers/benchpack", "scorers/bounded.py", "score.py", "judge.py", "verdicts.py", "statuses.py"),
     *("formats/benchpack/json_schema.py", "packs/measured.py"),
 )
 VERIFYING_CODE = ("verify.py", "sandbox", "graders/static.py")

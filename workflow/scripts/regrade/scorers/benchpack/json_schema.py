@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from regrade.scorers.benchpack.scored import Scored, ScoringFault, decided, with_error
 from regrade.scorers.bounded import BoundedError, run_bounded
-from regrade.scorers.scored import Scored, ScoringFault, decided, with_error
 
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError

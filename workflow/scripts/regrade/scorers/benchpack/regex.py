@@ -3,8 +3,8 @@
 import re
 from typing import Any
 
+from regrade.scorers.benchpack.scored import Scored, ScoringFault, decided, wanted_text, with_error
 from regrade.scorers.bounded import BoundedError, run_bounded
-from regrade.scorers.scored import Scored, ScoringFault, decided, wanted_text, with_error
 
 CPU_S = 5.0
 

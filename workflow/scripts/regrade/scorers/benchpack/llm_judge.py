@@ -8,7 +8,7 @@ judge       who judges, by the name in the models file; else the configuration's
 from typing import Any
 
 from regrade.judge import Judge, JudgeError, messages, read_choice
-from regrade.scorers.scored import NoJudgeFault, Scored, wanted_text, with_error
+from regrade.scorers.benchpack.scored import NoJudgeFault, Scored, wanted_text, with_error
 
 MODE = "llm-judge"
 CRITERIA = "The answer does what the task asks for, and what it says is correct."

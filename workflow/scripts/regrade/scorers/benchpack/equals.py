@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from regrade.scorers.scored import Scored, decided, wanted_text
+from regrade.scorers.benchpack.scored import Scored, decided, wanted_text
 
 
 def score(scoring: dict[str, Any], output: str) -> Scored:
