@@ -1,4 +1,5 @@
-"""A real local HTTP server that speaks chat completions, with scripted answers: for tests only.
+"""A real local HTTP server with scripted answers: for tests only. It speaks chat completions, Responses below
+`/responses`, and Ollama's protocol below `/api/chat`.
 
     with ChatServer([{"text": "4"}, {"status": 429, "headers": {"Retry-After": "1"}}]) as server:
         server.base_url, server.count, server.requests
@@ -20,9 +21,10 @@ import json
 import socket
 import threading
 import time
+from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 USAGE = {"prompt_tokens": 10, "completion_tokens": 2, "total_tokens": 12}
 
@@ -111,7 +113,7 @@ class _Handler(BaseHTTPRequestHandler):
         answer, asked = self.server.chat.answer(self.path, dict(self.headers), body)
         time.sleep(answer.get("delay_s", 0))
         try:
-            self._reply(answer, bool(asked.get("stream")))
+            self._reply(answer, bool(asked.get("stream", self.path.endswith("/api/chat"))))
         except (BrokenPipeError, ConnectionResetError):
             self.close_connection = True
 
@@ -124,12 +126,15 @@ class _Handler(BaseHTTPRequestHandler):
             data = (content if is_text else json.dumps(content)).encode("utf-8", "surrogateescape")
             self._whole(answer.get("status", 200), headers, data, kind, cut=answer.get("cut", False))
         elif "chunks" in answer or streaming:
-            pieces = answer.get("chunks") or _as_events(answer)
+            pieces = answer.get("chunks") or self._form().as_events(answer)
             self._pieces(answer, headers, [_bytes(piece) for piece in pieces])
         else:
-            self._whole(
-                200, headers, json.dumps(_as_body(answer)).encode(), "application/json", answer.get("cut", False)
-            )
+            body = json.dumps(self._form().as_body(answer)).encode()
+            self._whole(200, headers, body, "application/json", answer.get("cut", False))
+
+    def _form(self) -> "Form":
+        path = self.path.partition("?")[0]
+        return next((form for ending, form in FORMS.items() if path.endswith(ending)), CHAT)
 
     def _whole(self, status: int, headers: dict[str, str], data: bytes, kind: str, cut: bool = False) -> None:
         self.send_response(status)
@@ -143,7 +148,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _pieces(self, answer: dict[str, Any], headers: dict[str, str], pieces: list[bytes]) -> None:
         self.send_response(answer.get("status", 200))
-        self.send_header("Content-Type", answer.get("content_type", "text/event-stream"))
+        self.send_header("Content-Type", answer.get("content_type", self._form().stream_type))
         self.send_header("Transfer-Encoding", "chunked")
         for name, value in headers.items():
             self.send_header(name, value)
@@ -186,6 +191,85 @@ def _as_body(answer: dict[str, Any]) -> dict[str, Any]:
         message["tool_calls"] = answer["tool_calls"]
     choice = {"index": 0, "message": message, "finish_reason": answer.get("finish_reason", "stop")}
     return {"model": answer.get("model", "m"), "choices": [choice], "usage": answer.get("usage", USAGE)}
+
+
+def _as_response(answer: dict[str, Any]) -> dict[str, Any]:
+    items: list[dict[str, Any]] = []
+    if "reasoning" in answer:
+        items.append({"type": "reasoning", "summary": [{"type": "summary_text", "text": answer["reasoning"]}]})
+    if answer.get("text") or "tool_calls" not in answer:
+        part = {"type": "output_text", "text": answer.get("text", ""), "annotations": []}
+        items.append({"type": "message", "role": "assistant", "content": [part]})
+    for call in answer.get("tool_calls", []):
+        items.append({"type": "function_call", "call_id": call["id"], "id": "fc", **call["function"]})
+    cut = answer.get("finish_reason") == "length"
+    usage = answer.get("usage", USAGE) or {}
+    return {
+        "id": "resp_1",
+        "object": "response",
+        "status": "incomplete" if cut else "completed",
+        "incomplete_details": {"reason": "max_output_tokens"} if cut else None,
+        "error": None,
+        "model": answer.get("model", "m"),
+        "output": items,
+        "usage": usage
+        and {"input_tokens": usage.get("prompt_tokens"), "output_tokens": usage.get("completion_tokens")},
+    }
+
+
+def _as_response_events(answer: dict[str, Any]) -> list[str]:
+    whole = _as_response(answer)
+    text = answer.get("text", "")
+    half = len(text) // 2
+    events = [{"type": "response.created", "response": {**whole, "status": "in_progress", "output": []}}]
+    events += [{"type": "response.output_text.delta", "delta": part} for part in (text[:half], text[half:]) if part]
+    events.append({"type": f"response.{whole['status']}", "response": whole})
+    return [f"event: {value['type']}\n{event(value)}" for value in events]
+
+
+def _as_ollama(answer: dict[str, Any]) -> dict[str, Any]:
+    message = {"role": "assistant", "content": answer.get("text", "")}
+    if "reasoning" in answer:
+        message["thinking"] = answer["reasoning"]
+    if "tool_calls" in answer:
+        functions = [call["function"] for call in answer["tool_calls"]]
+        message["tool_calls"] = [
+            {"function": {"name": function["name"], "arguments": json.loads(function["arguments"])}}
+            for function in functions
+        ]
+    usage = answer.get("usage", USAGE) or {}
+    counts = {"prompt_eval_count": usage.get("prompt_tokens"), "eval_count": usage.get("completion_tokens")}
+    ending = {"done": True, "done_reason": answer.get("finish_reason", "stop"), "total_duration": 5}
+    return {"model": answer.get("model", "m"), "message": message, **ending, **counts}
+
+
+def _as_ollama_lines(answer: dict[str, Any]) -> list[str]:
+    whole = _as_ollama(answer)
+    message, text = whole["message"], whole["message"]["content"]
+    half = len(text) // 2
+    pieces = [{key: value} for key, value in message.items() if key in ("thinking", "tool_calls")]
+    pieces += [{"content": part} for part in (text[:half], text[half:]) if part]
+    lines = [
+        {"model": whole["model"], "message": {"role": "assistant", "content": "", **piece}, "done": False}
+        for piece in pieces
+    ]
+    last = {**whole, "message": {"role": "assistant", "content": ""}}
+    return [json.dumps(line) + "\n" for line in [*lines, last]]
+
+
+class Form(NamedTuple):
+    """How a protocol writes a scripted answer."""
+
+    as_body: Callable[[dict[str, Any]], dict[str, Any]]
+    as_events: Callable[[dict[str, Any]], list[str]]
+    stream_type: str = "text/event-stream"
+
+
+CHAT = Form(_as_body, _as_events)
+FORMS = {
+    "/responses": Form(_as_response, _as_response_events),
+    "/api/chat": Form(_as_ollama, _as_ollama_lines, "application/x-ndjson"),
+}
 
 
 def main() -> None:

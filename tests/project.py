@@ -77,6 +77,15 @@ class Project:
         self.write(f"{name}/grader/reference_output.txt", f"{answer}\n")
         return self.folder / name
 
+    def add_suite(self, name: str, *tasks: dict[str, Any], **more: Any) -> Path:
+        """Write problems/suites/<name>.yaml; a task that says no category has the file's name for one."""
+        listed = [{"category": name, **task} for task in tasks]
+        return self.write(f"problems/suites/{name}.yaml", yaml.safe_dump({**more, "tasks": listed}, sort_keys=False))
+
+    def add_references(self, name: str, references: dict[str, Any]) -> Path:
+        """Write the reference answers of a suite's file."""
+        return self.write(f"problems/suites/oracle/{name}.yaml", yaml.safe_dump(references, sort_keys=False))
+
     def add_set(self, name: str, *lines: str) -> None:
         """Write sets/<name>.txt."""
         self.write(f"sets/{name}.txt", "".join(f"{line}\n" for line in lines))

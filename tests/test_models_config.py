@@ -43,7 +43,10 @@ def test_whole_entry() -> None:
         ({"base_url": None}, "a.base_url: is None: None is not of type 'string'"),
         ({"base_url": "127.0.0.1:8000"}, "a.base_url: is '127.0.0.1:8000', expected http://HOST[:PORT]/PATH"),
         ({"base_url": "http://h:99999/v1"}, "a.base_url: is 'http://h:99999/v1', expected http://HOST[:PORT]/PATH"),
-        ({"adapter": "other"}, "a.adapter: is 'other': 'other' is not one of ['openai-chat', 'ollama-generate']"),
+        ({"adapter": "other"}, "a.adapter: is 'other': 'other' is not one of ['openai-chat', 'openai-responses', "),
+        ({"thinking": False}, "a.thinking: is False: False is not one of ['tags', 'none']"),
+        ({"adapter": "ollama-chat", "runtime": {"engine": "xllamacpp"}}, "a.adapter: is 'ollama-chat', expected "),
+        ({"request": {"instructions": "x"}}, "a.request.instructions: is written by Regrade"),
         ({"stream": "yes"}, "a.stream: is 'yes': 'yes' is not of type 'boolean'"),
         ({"stream_usage": True}, "a.stream_usage: is True: True is not one of ['include', 'omit']"),
         ({"read_timeout_s": 0}, "a.read_timeout_s: is 0: 0 is less than or equal to the minimum of 0"),
@@ -75,6 +78,12 @@ def test_an_entry_needs_an_address_or_a_runtime() -> None:
     assert [
         "my/models.yaml: a.base_url: is missing, expected the server's address such as http://127.0.0.1:8000/v1"
     ] == [str(fault) for fault in told]
+
+
+def test_ollama_has_a_usual_address() -> None:
+    """An entry for Ollama needs no address, one for the Responses protocol does."""
+    entries = {name: {"adapter": name, "model": "m"} for name in ("ollama-chat", "openai-responses")}
+    assert ["openai-responses.base_url"] == [fault.field for fault in faults(entries, "my/models.yaml")]
 
 
 def test_names_that_differ_only_by_signs_are_refused() -> None:

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from chat_server import ChatServer, delta
+from chat_server import USAGE, ChatServer, delta
 from models_support import ask, model
 from regrade.errors import RegradeError
+from regrade.models import protocols
 from regrade.models.redaction import Secrets, clean_url
 from regrade.models.types import ProviderError
 
@@ -35,7 +36,30 @@ def test_key_is_sent_and_not_stored(key: str, tmp_path: Path) -> None:
     assert key not in repr(response)
     (stored,) = tmp_path.rglob("*.jsonl")
     assert key not in stored.read_text()
-    assert key not in zlib.decompress(b64decode(loads(stored.read_text())["raw"])).decode()
+
+
+@pytest.mark.parametrize("stream", [True, False])
+def test_key_in_a_long_answer(key: str, stream: bool, tmp_path: Path) -> None:
+    """A key is not in what the store compresses either."""
+    with ChatServer([{"text": f"{'word ' * 500} {key}"}]) as server:
+        ask(model(server.base_url, api_key_env="TESTED_KEY", stream=stream), folder=tmp_path)
+    (stored,) = tmp_path.rglob("*.jsonl")
+    packed = zlib.decompress(b64decode(loads(stored.read_text())["packed"])).decode()
+    assert ("word", False) == (packed[packed.index("word") :][:4], key in packed)
+
+
+def test_key_in_pieces(key: str, tmp_path: Path) -> None:
+    """A key that a stream brings in pieces is neither in the answer, nor in the raw reply put together, nor stored."""
+    call = {"index": 0, "id": "c", "function": {"name": "f", "arguments": "{}"}}
+    pieces = [{"content": "it is sk-te"}, {"content": "st-123 !", "reasoning": "why"}, {"tool_calls": [call]}]
+    chunks = [*map(delta, pieces), delta({}, "stop", usage=USAGE)]
+    with ChatServer([{"chunks": chunks}]) as server:
+        config = model(server.base_url, api_key_env="TESTED_KEY")
+        response, again = ask(config, folder=tmp_path), ask(config, folder=tmp_path)
+    assert ("it is [redacted] !", "why", 10) == (response.text, response.reasoning, response.usage.prompt)
+    assert {**vars(response), "cached": True} == vars(again)
+    read = protocols.of("openai-chat").answer_of(response.raw)
+    assert {name: getattr(response, name) for name in vars(read)} == vars(read)
 
 
 @pytest.mark.parametrize("status", [200, 400, 401, 500, 302])

@@ -10,6 +10,7 @@ from regrade.errors import RegradeError, ending_in_one_line
 from regrade.plan.artifact import GRADING_CODE
 from regrade.plan.benchpack import SCORING_CODE, VERIFYING_CODE
 from regrade.plan.plan import RECORDING_CODE
+from regrade.plan.suite import SCORING_CODE as SUITE_SCORING_CODE
 
 PLUMBING = {
     *(
@@ -33,6 +34,10 @@ CODE = {
     "score.py": SCORING_CODE,
     "scorers/benchpack/json_schema.py": SCORING_CODE,
     "verify.py": VERIFYING_CODE,
+    "score_answers.py": SUITE_SCORING_CODE,
+    "score_loop.py": SUITE_SCORING_CODE,
+    "scorers/suite/assess.py": SUITE_SCORING_CODE,
+    "scorers/suite/repo_patch.py": SUITE_SCORING_CODE,
     "records.py": RECORDING_CODE,
     "summary.py": RECORDING_CODE,
     "packs/pack_summary.py": RECORDING_CODE,

@@ -1,10 +1,14 @@
 """The response store keeps what was paid for, through kills and full disks, and serves nothing else."""
 
+import base64
+import dataclasses
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
+import zlib
 from pathlib import Path
 
 import pytest
@@ -228,16 +232,78 @@ def test_full_disk(tmp_path: Path) -> None:
 
 
 def test_entries_are_readable(tmp_path: Path) -> None:
-    """A line says what it is: version, kind, endpoint, model, repetition, and the text as it is."""
+    """A line says what it is: version, kind, endpoint, model, repetition, and a short reply as it came."""
     with ChatServer([{"text": "four"}]) as server:
-        ask(model(server.base_url), folder=tmp_path)
+        ask(model(server.base_url, stream=False), folder=tmp_path)
     (path,) = tmp_path.rglob("*.jsonl")
     entry = json.loads(path.read_text())
     about = {"endpoint": server.base_url, "model": "m", "repetition": 1}
-    assert (1, "response", about) == (entry["schema_version"], entry["kind"], entry["about"])
-    assert "four" == entry["response"]["text"]
+    assert (2, "response", about) == (entry["schema_version"], entry["kind"], entry["about"])
+    assert "four" == json.loads(entry["response"]["raw"])["choices"][0]["message"]["content"]
     assert "request_body" not in entry["response"]
     assert path.parent.name == entry["key"][:2]
+
+
+def test_long_answers_are_kept_small(tmp_path: Path) -> None:
+    """A long answer takes less room than its reply, in a stream as well, and comes back as it was."""
+    text = "".join(f"Line {number} of an answer: {number * number}. " for number in range(200))
+    for stream in (False, True):
+        folder = tmp_path / str(stream)
+        with ChatServer([{"text": text}]) as server:
+            responses = [ask(model(server.base_url, stream=stream), folder=folder) for _ in range(2)]
+        assert [text, text] == [response.text for response in responses]
+        (path,) = folder.rglob("*.jsonl")
+        assert path.stat().st_size < 0.6 * len(text)
+
+
+def test_entries_of_the_first_form(tmp_path: Path) -> None:
+    """An entry that an older version wrote is still the answer: nobody is asked again."""
+    with ChatServer([{"text": "four", "reasoning": "r"}]) as server:
+        config = model(server.base_url)
+        fresh = ask(config)
+        kept = {key: value for key, value in dataclasses.asdict(fresh).items() if key not in _NEVER_KEPT}
+        raw = base64.b64encode(zlib.compress(json.dumps(fresh.raw).encode())).decode()
+        entry = {"key": f"{fresh.digest} 1", "kind": "response", "about": {}, "response": kept, "raw": raw}
+        path = tmp_path / fresh.digest[:2] / "old.jsonl"
+        path.parent.mkdir()
+        path.write_text(json.dumps({"schema_version": 1, "at": 1.5, **entry}) + "\n")
+        again = ask(config, folder=tmp_path, mode="only")
+        assert 1 == server.count
+    assert {**vars(fresh), "cached": True} == vars(again)
+
+
+_NEVER_KEPT = ("raw", "request_body", "cached", "digest", "top_logprobs")
+
+
+def test_many_groups_do_not_use_up_descriptors(tmp_path: Path) -> None:
+    """Where few files may be open, a process that writes to all groups still has one file in each."""
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (len(os.listdir("/proc/self/fd")) + 90, limits[1]))
+    try:
+        store = Store(tmp_path)
+        for number in range(512):
+            request = f"{number % 256:02x}" + "0" * 62
+            store.remember_response(request, number, {"text": str(number), "raw": ""}, {})
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+    assert 256 == len(list(tmp_path.rglob("*.jsonl")))
+    for reader in (store, Store(tmp_path)):
+        assert ["7", "263"] == [reader.response("07" + "0" * 62, number)["text"] for number in (7, 263)]
+
+
+def test_forked_child_writes_to_a_file_of_its_own(tmp_path: Path) -> None:
+    """What a child process keeps goes to another file than its parent's."""
+    store = Store(tmp_path)
+    keep(store, "one", 1)
+    child = os.fork()
+    if not child:
+        keep(store, "two", 2)
+        os._exit(0)
+    os.waitpid(child, 0)
+    keep(store, "three", 3)
+    assert 2 == len(list(tmp_path.rglob("*.jsonl")))
+    assert ["one", "two", "three"] == [Store(tmp_path).response(REQUEST, number)["text"] for number in (1, 2, 3)]
+    assert "three" == store.response(REQUEST, 3)["text"]
 
 
 def test_server_as_a_process(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
 
 from regrade import config as configuration
 from regrade.errors import RegradeError
-from regrade.plan import Plan, Trial
+from regrade.plan import Plan, Selection, Trial
 
 
 def or_stop(function, *arguments):
@@ -31,8 +31,6 @@ def or_stop(function, *arguments):
 
 PLAN = Plan(or_stop(configuration.load, config, [Path(path) for path in workflow.configfiles]))
 RESULTS = PLAN.results
-# Told to every job beside its specification: what it needs to know and what must not make it run again.
-CONFIG = json.dumps(PLAN.config.to_value())
 
 
 def task_of(wildcards, format="artifact"):
@@ -53,9 +51,10 @@ def as_json(function, *arguments):
 
 wildcard_constraints:
     arm="[A-Za-z0-9][A-Za-z0-9._-]*",
-    format="artifact|benchpack",
-    collection="[A-Za-z0-9][A-Za-z0-9_-]*",
-    case="[A-Za-z0-9_][A-Za-z0-9_-]*",
+    format="artifact|benchpack|suite",
+    collection="[A-Za-z0-9_][A-Za-z0-9._-]*",
+    case="[A-Za-z0-9_][A-Za-z0-9._-]*",
+    shard="shard-[0-9]+-of-[0-9]+",
     repetition="[0-9][0-9][0-9]+",
     set="(?!(?:runs|checks|harbor|tasks|cache)/)[A-Za-z0-9][A-Za-z0-9._-]*",
 
@@ -78,8 +77,11 @@ for name, model in PLAN.config.models.items():
     most = model.get("max_concurrency", 4)
     if resource in workflow.global_resources:
         # The command line says --resources model_<name>=N.
-        most = workflow.global_resources[resource].value
+        most = model["max_concurrency"] = workflow.global_resources[resource].value
     else:
         workflow.register_resource(resource, most)
     MODEL_SLOTS[resource] = slots_of(name, 1)
     ALL_MODEL_SLOTS[resource] = slots_of(name, most)
+
+# Told to every job beside its specification: what it needs to know and what must not make it run again.
+CONFIG = json.dumps(PLAN.config.to_value())

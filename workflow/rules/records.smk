@@ -1,12 +1,9 @@
 """Grades to records: per run directory, and per set.
 
-REQUIRED INPUTS: results/runs/<arm>/<format>/<collection>/grade/<case>/rep-<NNN>.json of every trial
+REQUIRED INPUTS: results/runs/<arm>/<format>/<collection>/grade/<case>/rep-<NNN>.json of every trial, and the shards
+    of verdicts (grade/) of the suite tasks among them
 OUTPUTS: results/runs/<arm>/<format>/<collection>/run.jsonl, hardware.json; results/<set>/records.jsonl, records.csv
 """
-
-
-def grades(trials):
-    return [str(PLAN.paths(trial).grade) for trial in trials]
 
 
 def trials_of_run(wildcards):
@@ -18,11 +15,14 @@ def trials_of_set(wildcards):
 
 
 def grades_of_run(wildcards):
-    return grades(trials_of_run(wildcards))
+    trials = trials_of_run(wildcards)
+    asked = [Selection(wildcards.arm, collection=wildcards.collection)] if wildcards.format == "suite" else []
+    return [str(path) for path in or_stop(PLAN.verdict_files, trials, asked)]
 
 
 def grades_of_set(wildcards):
-    return grades(trials_of_set(wildcards))
+    trials = trials_of_set(wildcards)
+    return [str(path) for path in or_stop(PLAN.verdict_files, trials, PLAN.selections_of_set(wildcards.set))]
 
 
 def run_records_spec(wildcards):

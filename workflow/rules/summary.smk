@@ -1,6 +1,6 @@
 """Records to pages that people read.
 
-REQUIRED INPUTS: results/runs/<arm>/artifact/<category>/run.jsonl, or results/<set>/records.jsonl
+REQUIRED INPUTS: results/runs/<arm>/<format>/<collection>/run.jsonl, or results/<set>/records.jsonl
 OUTPUTS: summary.md beside them
 """
 
@@ -10,11 +10,13 @@ def summary_code(wildcards):
 
 
 rule run_summary:
-    """The summary of one arm over one collection: results/runs/<arm>/artifact/<category>/summary.md."""
+    """The summary of one arm over one collection: results/runs/<arm>/<format>/<collection>/summary.md."""
     input:
-        f"{RESULTS}/runs/{{arm}}/artifact/{{collection}}/run.jsonl",
+        f"{RESULTS}/runs/{{arm}}/{{format}}/{{collection}}/run.jsonl",
     output:
-        f"{RESULTS}/runs/{{arm}}/artifact/{{collection}}/summary.md",
+        f"{RESULTS}/runs/{{arm}}/{{format}}/{{collection}}/summary.md",
+    wildcard_constraints:
+        format="artifact|suite",
     params:
         code=summary_code,
     shell:

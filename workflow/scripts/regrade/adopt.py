@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from regrade.errors import RegradeError
-from regrade.plan import Output, Plan
+from regrade.plan import Output, Plan, Selection
 
 _BATCH = 500
 
@@ -36,15 +36,32 @@ def adopt(plan: Plan, snakemake_arguments: list[str]) -> Adopted:
             except RegradeError as error:
                 left_alone.append(f"{trial.name}: {error}")
             else:
-                _sort_trial(outputs, kept, removed)
+                _sort_stages(outputs, kept, removed)
+    for selection, name in _answered(plan):
+        trials, paths = plan.answered(selection, name)
+        _sort_stages(plan.suite.answer_outputs(trials, paths), kept, removed)
     for summary in _made_from_grades(plan.results):
         _sort(summary, False, kept, removed)
     _record(list(kept), snakemake_arguments)
     return Adopted(list(kept), removed, left_alone)
 
 
-def _sort_trial(outputs: list[Output], kept: dict[Path, None], removed: list[Path]) -> None:
-    """Keep a trial's files from the first stage on, up to the first that was made from something else."""
+def _answered(plan: Plan) -> Iterator[tuple[Selection, str]]:
+    """The shards and data sets of suites that have answers here."""
+    names = sorted(path.stem for path in plan.config.folder("sets").glob("*.txt"))
+    sets = [name for name in names if (plan.results / name / "raw").is_dir()]
+    for arm in plan.config.arms:
+        runs = sorted({task.collection for task in plan.suite.tasks.values()})
+        asked = [Selection(arm, set=name) for name in sets] + [Selection(arm, collection=name) for name in runs]
+        for selection in asked:
+            yield from ((selection, name) for name in plan.shards(selection))
+        for task in plan.suite.tasks.values():
+            if task.source.is_dataset and plan.suite.rows_path(task).exists():
+                yield Selection(arm, collection=task.collection), f"dataset-{task.case}"
+
+
+def _sort_stages(outputs: list[Output], kept: dict[Path, None], removed: list[Path]) -> None:
+    """Keep the files of a trial or a shard from the first stage on, up to the first made from something else."""
     fits = True
     for output in outputs:
         fits = fits and (all(path in kept for path in output.files) or output.is_fresh())

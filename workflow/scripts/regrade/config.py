@@ -39,7 +39,7 @@ LIMITS: dict[str, float] = {
 ASKED = ("adapter", "base_url", "runtime", "model", "stream_usage", "strip_thinking", "request")
 """Keys of a model's entry that make an answer what it is; all others only say how it is got."""
 
-NEEDS_MODEL = {"single-shot", "code-only"}
+NEEDS_MODEL = {"direct", "single-shot", "code-only", "tool-rich"}
 ASKS_NOBODY = ("oracle", "nop")
 """Harnesses whose arms give an answer without a model, whatever a task says about its own."""
 
@@ -64,13 +64,18 @@ class Config:
     agent_read: tuple[str, ...] = ()
     run_metadata: str | None = None
     host_label: str | None = None
+    code_execution: str = "sandboxed"
+    filter: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    budget_usd: float | None = None
+    agent_loop_native_tools: bool = False
+    trusted_datasets: tuple[str, ...] = ()
 
     def to_value(self) -> dict[str, Any]:
         """The JSON value that `Config(**value)` reads back: how a job is told the configuration."""
         return asdict(self)
 
     def folder(self, name: str) -> Path:
-        """One of `dirs`: artifact, benchpacks, sets or results."""
+        """One of `dirs`: artifact, benchpacks, suites, sets or results."""
         return Path(self.dirs[name])
 
     def repetitions_of(self, arm: str, own: int | None = None) -> int:
@@ -90,9 +95,18 @@ class Config:
         return {"request": {}, **{key: model[key] for key in ASKED if key in model}}
 
 
-_AS_GIVEN = ("repetitions", "error_retries", "sandbox", "enforce_budgets", "judge", "run_metadata", "host_label")
-_NAMES = ("verifier_env", "agent_env", "agent_read")
-DIRS = {"artifact": "problems/artifact", "benchpacks": "benchpacks", "sets": "sets", "results": "results"}
+_AS_GIVEN = (
+    *("repetitions", "error_retries", "sandbox", "enforce_budgets", "judge", "run_metadata", "host_label"),
+    "agent_loop_native_tools",
+)
+_NAMES = ("verifier_env", "agent_env", "agent_read", "trusted_datasets")
+DIRS = {
+    "artifact": "problems/artifact",
+    "benchpacks": "benchpacks",
+    "suites": "problems/suites",
+    "sets": "sets",
+    "results": "results",
+}
 
 
 def load(value: Mapping[str, Any], files: Iterable[Path] = ()) -> Config:
@@ -126,8 +140,13 @@ def load(value: Mapping[str, Any], files: Iterable[Path] = ()) -> Config:
     return Config(
         arms={name: dict(arm) for name, arm in value["arms"].items()},
         models=models,
-        dirs={**DIRS, **value.get("dirs", {})},
+        dirs={**DIRS, **value.get("dirs", {}), **({"suites": value["suites_dir"]} if "suites_dir" in value else {})},
         cache={True: "on", False: "off"}.get(cache, cache),
+        code_execution=value.get("code_execution", "sandboxed") or "off",
+        filter={
+            key: (said,) if isinstance(said, str) else tuple(said) for key, said in value.get("filter", {}).items()
+        },
+        budget_usd=value["budget"]["usd"] if "budget" in value else None,
         categories=tuple(value.get("categories", CATEGORIES)),
         limits={**LIMITS, **value.get("limits", {})},
         **given,

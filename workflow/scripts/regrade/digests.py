@@ -4,7 +4,7 @@ import functools
 import hashlib
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -45,11 +45,15 @@ def _walk(folder: Path | str, prefix: str) -> Iterator[tuple[str, os.DirEntry[st
             yield f"{prefix}{entry.name}", entry
 
 
-def of_folder(folder: Path) -> str:
-    """The digest of a folder's names, executable bits, link targets and bytes; Python's caches do not count."""
+def of_folder(folder: Path, leave_out: Iterable[str] = ()) -> str:
+    """The digest of a folder's names, executable bits, link targets and bytes.
+
+    Python's caches do not count, nor do files and folders of the names in `leave_out`.
+    """
     rows: list[list[Any]] = []
+    not_content = _NOT_CONTENT.union(leave_out)
     for name, entry in walk(folder):
-        if _NOT_CONTENT.intersection(name.split("/")):
+        if not_content.intersection(name.split("/")):
             continue
         if entry.is_symlink():
             rows.append([name, "link", os.readlink(entry.path)])

@@ -56,7 +56,8 @@ def read_jsonl(path: Path) -> Iterator[Any]:
 
 def write_jsonl(path: Path, rows: Iterable[Any]) -> None:
     """Write rows for people and programs, a line each with its keys in their own order, by rename."""
-    write_text(path, "".join(f"{json.dumps(row, allow_nan=False)}\n" for row in rows))
+    encode = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
+    write_text(path, "".join(f"{encode(row)}\n" for row in rows))
 
 
 def append_jsonl(path: Path, row: Any) -> None:

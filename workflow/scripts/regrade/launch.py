@@ -19,7 +19,7 @@ STAGES = {
     f"regrade.{stage}"
     for stage in (
         *("inputs", "inputs.repository", "trial", "grade", "measure", "session", "verify", "score"),
-        *("records", "summary", "packs.pack_summary", "gates"),
+        *("ask", "score_answers", "score_loop", "inputs.dataset", "records", "summary", "packs.pack_summary", "gates"),
     )
 }
 """The modules that rules call."""

@@ -124,3 +124,40 @@ class TrialPaths:
         """`request.json`, `response.json` or `calls.jsonl`; `single` when the task has one repetition."""
         infix = "" if single and kind != "calls.jsonl" else f".{self.rep}"
         return self.run / "raw" / f"{self.case}{infix}.{kind}"
+
+
+@dataclass(frozen=True)
+class AnswerPaths:
+    """The answers to one shard of a selection, or to one data set: raw/<name>.jsonl and grade/<name>.jsonl.
+
+    Of a set they lie in results/<set>/raw/<arm>/ and .../grade/<arm>/, of a run in its run directory.
+    """
+
+    raw_folder: Path
+    grade_folder: Path
+    name: str
+
+    @property
+    def raw(self) -> Path:
+        """Requests and replies, a row each."""
+        return self.raw_folder / f"{self.name}.jsonl"
+
+    @property
+    def grade(self) -> Path:
+        """Verdicts, a row each."""
+        return self.grade_folder / f"{self.name}.jsonl"
+
+    @property
+    def errors(self) -> Path:
+        """Every answer that ended in an infrastructure error, a line each."""
+        return self.raw_folder / f"{self.name}.errors.jsonl"
+
+    @property
+    def scoring_journal(self) -> Path:
+        """Verdicts as they were given."""
+        return self.grade_folder / f"{self.name}.journal.jsonl"
+
+    @property
+    def scoring_errors(self) -> Path:
+        """Every verdict that could not be given, a line each."""
+        return self.grade_folder / f"{self.name}.errors.jsonl"

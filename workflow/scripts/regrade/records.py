@@ -11,11 +11,12 @@ import csv
 import io
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from regrade import files, hardware
+from regrade.answers import Answers
 from regrade.config import Config
 from regrade.errors import StaleError, ending_in_one_line
 from regrade.layout import RunPaths, TrialPaths
@@ -25,7 +26,7 @@ from regrade.packs import host_label, run_metadata
 from regrade.packs import rows as pack_rows
 from regrade.packs.measured import find
 from regrade.packs.outcome import outcome as measured_outcome
-from regrade.plan import Plan, Trial
+from regrade.plan import Plan, Selection, Trial
 from regrade.record import record
 
 
@@ -37,14 +38,16 @@ def main(arguments: list[str]) -> None:
         _write_run(plan, RunPaths(plan.results, arm, format_, collection))
     else:
         folder = plan.results / arguments[1]
-        found = records(plan, plan.trials_of_set(arguments[1]))
+        trials, asked = plan.trials_of_set(arguments[1]), plan.selections_of_set(arguments[1])
+        found = records(plan, trials, asked)
         files.write_jsonl(folder / "records.jsonl", found)
         files.write_text(folder / "records.csv", as_csv(found))
 
 
 def _write_run(plan: Plan, run: RunPaths) -> None:
     trials = plan.trials_of_run(run.arm, run.format, run.collection)
-    found = records(plan, trials)
+    asked = [Selection(run.arm, collection=run.collection)] if run.format == "suite" else []
+    found = records(plan, trials, asked)
     machine = hardware.describe(plan.config.host_label)
     machine.setdefault("host_label", host_label.from_hostname(machine["hostname"]))
     files.write_json(run.folder / "hardware.json", machine)
@@ -60,33 +63,49 @@ def _write_metadata(plan: Plan, path: Path) -> None:
         files.write_text(path, run_metadata.to_text(run_metadata.load(Path(plan.config.run_metadata))))
 
 
-def records(plan: Plan, trials: Iterable[Trial]) -> list[dict[str, Any]]:
-    """The rows of some trials, in their order. Raises StaleError naming every trial whose files are not the plan's."""
+def records(plan: Plan, trials: Iterable[Trial], asked: Iterable[Selection] = ()) -> list[dict[str, Any]]:
+    """The rows of some trials, in their order; `asked` holds those that were asked in shards.
+
+    Raises StaleError naming every trial whose files are not the plan's.
+    """
+    answers = Answers(plan, asked)
     rows, stale = [], []
     for trial in trials:
-        paths = plan.paths(trial)
-        grade = files.read_json(paths.grade)
-        planned = plan.planned_digests(trial)
-        differing = [name for name, digest in planned.items() if grade["digests"].get(name) != digest]
-        if differing:
-            stale.append(f"{paths.grade}: {trial.name}: was made from another {', '.join(differing)}")
-        rows.append(_record(plan, trial, paths, grade))
+        for of, path, outcome, grade in _results(plan, trial, answers):
+            planned = plan.planned_digests(of)
+            differing = [name for name, digest in planned.items() if grade["digests"].get(name) != digest]
+            if differing:
+                stale.append(f"{path}: {of.name}: was made from another {', '.join(differing)}")
+            rows.append(_record(plan, of, outcome, grade))
     if stale:
         stale.append("Run `regrade adopt` on the results folder, then the same snakemake command again.")
         raise StaleError("\n".join(stale))
     return rows
 
 
-def _record(plan: Plan, trial: Trial, paths: TrialPaths, grade: dict[str, Any]) -> dict[str, Any]:
-    arm = plan.config.arms[trial.arm]
-    model = plan.config.models[arm["model"]] if "model" in arm else None
-    asked = {"model": model["model"] if model else None, "harness": arm["harness"]}
+Result = tuple[Trial, Path, dict[str, Any], dict[str, Any]]
+"""A trial, the file of its verdict, how it went, and the verdict."""
+
+
+def _results(plan: Plan, trial: Trial, answers: Answers) -> Iterator[Result]:
+    """The result of a trial; of a data set those of its rows."""
+    paths = plan.paths(trial)
+    if trial.task.format == "suite" and not trial.task.source.is_loop:
+        yield from answers.of(trial)
+        return
+    grade = files.read_json(paths.grade)
     if trial.task.format == "benchpack":
         measured, session = find(paths.measured, trial.repetition), _session(paths)
-        outcome = measured_outcome(measured, session, asked=model is not None)
-        asked["harness"] = plan.benchpack.harness(trial)
+        asked = "model" in plan.config.arms[trial.arm]
+        yield trial, paths.grade, measured_outcome(measured, session, asked=asked), grade
     else:
-        outcome = files.read_json(paths.outcome)
+        yield trial, paths.grade, files.read_json(paths.outcome), grade
+
+
+def _record(plan: Plan, trial: Trial, outcome: dict[str, Any], grade: dict[str, Any]) -> dict[str, Any]:
+    arm = plan.config.arms[trial.arm]
+    model = plan.config.models[arm["model"]] if "model" in arm else None
+    asked = {"model": model["model"] if model else None, "harness": plan.of(trial.task.format).harness(trial)}
     return record(trial, asked, outcome, grade, _cost(arm, model, outcome["tokens"]))
 
 

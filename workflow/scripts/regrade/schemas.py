@@ -19,7 +19,11 @@ FOLDER = Path(__file__).parents[2] / "schemas"
 
 @functools.cache
 def schema(name: str) -> dict[str, Any]:
-    """The schema in `workflow/schemas/<name>.schema.yaml`."""
+    """The schema in `workflow/schemas/<name>.schema.yaml`; `<name>/<part>` is one of its definitions."""
+    if "/" in name:
+        whole, part = name.split("/")
+        definition: dict[str, Any] = schema(whole)["$defs"][part]
+        return definition
     text = (FOLDER / f"{name}.schema.yaml").read_text()
     value: dict[str, Any] = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 (a safe loader)
     return value

@@ -163,9 +163,9 @@ def _write(spec: dict[str, Any], paths: TrialPaths, outcome: dict[str, Any]) -> 
 def _outcome(spec: dict[str, Any], row: dict[str, Any], acted: Acted, frozen: workspace.Frozen) -> dict[str, Any]:
     """The content of trial.json, with the numbers of the measured call."""
     budgets = {"max_code_runs": 0, "max_wall_seconds": 0}
-    outcome = trial.outcome_of({**spec, "task": {**spec["task"], **budgets}}, acted, frozen)
     nobody = spec["arm"]["harness"] in ASKS_NOBODY
-    outcome["harness"] = spec["arm"]["harness"] if nobody else harness_of(spec)
+    harness = spec["arm"]["harness"] if nobody else harness_of(spec)
+    outcome = trial.outcome_of({**spec, "harness": harness, "task": {**spec["task"], **budgets}}, acted, frozen)
     outcome["model"] = None if nobody else row["model"]
     outcome["turns"] = 0 if nobody else 1
     outcome["finish_reason"] = row["finish_reason"]

@@ -1,7 +1,7 @@
 """Set files: which tasks a benchmark is made of. Adding a set is adding a file."""
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,14 +13,8 @@ RESERVED = ("cache", "checks", "harbor", "runs", "tasks")
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
-Known = Mapping[str, Collection[str]]
-"""Every id that exists, in order, by format."""
-
-COLLECTION_OF: dict[str, Callable[[str], str]] = {
-    "artifact": lambda identifier: identifier.split("__", 1)[0],
-    "benchpack": lambda identifier: identifier.split("/", 1)[0],
-}
-"""What an id belongs to, by format: the part that `format:collection/*` names."""
+Known = Mapping[str, Mapping[str, str]]
+"""By format: every id that exists, in order, and the collection it belongs to (`format:collection/*` selects it)."""
 
 NAMED_WHOLE = ("benchpack",)
 """Formats whose collections may stand on a line by their bare names, for all that is in them."""
@@ -45,7 +39,6 @@ def read_set(path: Path, known: Known) -> list[tuple[str, str]]:
 
     Raises FaultsError for every line that names nothing, something unknown, or something named before.
     """
-    known = {kind: dict.fromkeys(ids) for kind, ids in known.items()}
     faults = list(_faults_of_name(path))
     chosen: dict[tuple[str, str], int] = {}
     for line in _lines(path):
@@ -105,22 +98,20 @@ def _resolve(words: str, known: Known) -> tuple[list[tuple[str, str]], str | Non
     return [(kind, identifier) for kind, ids in found.items() for identifier in ids], None
 
 
-def _named(kind: str, name: str, ids: Collection[str]) -> list[str]:
+def _named(kind: str, name: str, ids: Mapping[str, str]) -> list[str]:
     """The ids of one format that a name stands for: itself, or all of a collection that may be named whole."""
     if name in ids:
         return [name]
-    of = COLLECTION_OF[kind] if kind in NAMED_WHOLE else None
-    return [identifier for identifier in ids if of(identifier) == name] if of else []
+    return [identifier for identifier, of in ids.items() if of == name] if kind in NAMED_WHOLE else []
 
 
-def _select(kind: str, selector: str, ids: Collection[str]) -> tuple[list[tuple[str, str]], str | None]:
+def _select(kind: str, selector: str, ids: Mapping[str, str]) -> tuple[list[tuple[str, str]], str | None]:
     collection = selector.removesuffix("*").removesuffix("/")
-    of = COLLECTION_OF[kind]
     if selector not in ("*", f"{collection}/*") or "*" in collection:
         return [], f"'{kind}:{selector}' is no selector, expected {kind}:* or {kind}:COLLECTION/*"
-    found = [(kind, identifier) for identifier in ids if selector == "*" or of(identifier) == collection]
+    found = [(kind, identifier) for identifier, of in ids.items() if selector == "*" or of == collection]
     if not found:
-        near = nearest(collection, {of(identifier) for identifier in ids})
+        near = nearest(collection, set(ids.values()))
         return [], f"'{kind}:{selector}' selects nothing, expected at least one task{near}"
     return found, None
 
@@ -129,7 +120,7 @@ def _instead(name: str, known: Known) -> str:
     """What may have been meant in place of a name that nothing bears."""
     if len(name.split()) > 1:
         return ", expected one id a line"
-    whole = {COLLECTION_OF[kind](identifier) for kind in NAMED_WHOLE for identifier in known.get(kind, ())}
+    whole = {of for kind in NAMED_WHOLE for of in known.get(kind, {}).values()}
     pack = name.split("/", 1)[0]
     if pack != name and any(pack in known[kind] for kind in NAMED_WHOLE if kind in known):
         return f": the cases of {pack!r} cannot be read, look at it with regrade check"

@@ -4,15 +4,14 @@
 
 Requests that begin with the same words share the two characters, so that a conversation's steps lie in one folder and a
 look-up reads only that. Each process appends to files of its own, a whole line at a time; a line that a kill or a full
-disk cut short is not believed. Of several entries for one thing the latest counts.
+disk cut short is not believed. Of several entries for one thing the latest counts. A response of some length is
+compressed; a short one stands as it is, since compressing would not make it smaller.
 """
 
 import base64
 import json
-import os
-import socket
+import resource
 import time
-import uuid
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,9 +20,13 @@ from typing import Any, Literal, cast, get_args
 from regrade import digests
 from regrade.errors import RegradeError
 from regrade.files import to_json
+from regrade.segments import Segment
 
 Mode = Literal["on", "off", "refresh", "only"]
 MODES: tuple[Mode, ...] = get_args(Mode)
+
+_WORTH_COMPRESSING = 1000
+_SCHEMA_VERSION = 2
 
 
 class StoreError(RegradeError):
@@ -32,7 +35,8 @@ class StoreError(RegradeError):
 
 def request_digest(endpoint: str, body: dict[str, Any]) -> str:
     """The digest of a whole request: 64 hex characters, of which the first two name its group."""
-    opening = {"endpoint": endpoint, "model": body.get("model"), "messages": _opening(body.get("messages") or [])}
+    messages = body.get("messages") or body.get("input") or []
+    opening = {"endpoint": endpoint, "model": body.get("model"), "messages": _opening(messages)}
     return digests.of_value(opening)[:2] + digests.of_value({"endpoint": endpoint, "body": body})[2:]
 
 
@@ -57,7 +61,10 @@ class Store:
         self._folder = folder
         self._reads = folder is not None and mode in ("on", "only")
         self._writes = folder is not None and mode in ("on", "refresh")
-        self._writer = _new_writer()
+        self._segments: dict[str, Segment] = {}
+        self._open: dict[str, Segment] = {}
+        # All 256 groups where the system allows the usual 1,024 files: opening one again costs as much as asking.
+        self._most_open = max(1, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 4)
         self._groups: dict[str, dict[str, tuple[float, Path, int]]] = {}
 
     def response(self, request: str, repetition: int) -> dict[str, Any] | None:
@@ -67,8 +74,7 @@ class Store:
         """
         entry = self._find(request, f"{request} {repetition}")
         if entry is not None:
-            raw = json.loads(zlib.decompress(base64.b64decode(entry["raw"])))
-            return {**entry["response"], "raw": raw}
+            return _response_in(entry)
         if self.mode == "only":
             raise StoreError(
                 f"{self._folder}: no stored response for request {request}, repetition {repetition}, and `cache: only` "
@@ -77,11 +83,15 @@ class Store:
         return None
 
     def remember_response(self, request: str, repetition: int, response: dict[str, Any], about: dict[str, Any]) -> None:
-        """Keep a complete response (JSON, its `raw` apart and compressed). `about` says for people what it was."""
-        raw = base64.b64encode(zlib.compress(json.dumps(response["raw"]).encode())).decode()
-        kept = {key: value for key, value in response.items() if key != "raw"}
-        key = f"{request} {repetition}"
-        self._append(request, {"key": key, "kind": "response", "about": about, "response": kept, "raw": raw})
+        """Keep a complete response (JSON). `about` says for people what it was."""
+        if not self._writes:
+            return
+        text = to_json(response)
+        if len(text) >= _WORTH_COMPRESSING:
+            packed = base64.b64encode(zlib.compress(text.encode())).decode()
+            self._append(request, f"{request} {repetition}", "response", about=to_json(about), packed=f'"{packed}"')
+        else:
+            self._append(request, f"{request} {repetition}", "response", about=to_json(about), response=text)
 
     def observation(self, request: str, repetition: int, index: int, cause: Any) -> Any | None:
         """The remembered result of a tool call of that request's response, or None.
@@ -93,8 +103,9 @@ class Store:
 
     def remember_observation(self, request: str, repetition: int, index: int, cause: Any, observation: Any) -> None:
         """Keep a tool call's result (JSON), so that a loop that was killed asks the same again."""
-        key = _observation_key(request, repetition, index, cause)
-        self._append(request, {"key": key, "kind": "observation", "observation": observation})
+        if self._writes:
+            key = _observation_key(request, repetition, index, cause)
+            self._append(request, key, "observation", observation=to_json(observation))
 
     def _find(self, request: str, key: str) -> dict[str, Any] | None:
         if not self._reads:
@@ -118,25 +129,38 @@ class Store:
             self._groups[name] = index
         return self._groups[name]
 
-    def _append(self, request: str, entry: dict[str, Any]) -> None:
-        if not self._writes or self._folder is None:
-            return
-        at = time.time()
-        path = self._folder / request[:2] / f"{self._writer}.jsonl"
-        line = to_json({"schema_version": 1, "at": at, **entry}).encode() + b"\n"
+    def _append(self, request: str, key: str, kind: str, **fields: str) -> None:
+        """Write one line; `fields` are JSON already."""
+        at, segment = time.time(), self._segment(request[:2])
+        start = {"schema_version": str(_SCHEMA_VERSION), "at": repr(at), "key": f'"{key}"', "kind": f'"{kind}"'}
+        line = ",".join(f'"{name}":{text}' for name, text in (start | fields).items())
+        path = segment.path
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with path.open("ab", buffering=0) as stream:
-                offset = stream.tell()
-                if stream.write(line) != len(line):
-                    raise OSError("the disk took only a part of the line")
+            offset = segment.append(f"{{{line}}}".encode())
         except OSError as error:
-            # What was written of the line ends this file: the next entry goes to another.
-            self._writer = _new_writer()
             reason = error.strerror or error
             raise StoreError(f"{path}: a response could not be kept: {reason}. Make room and start again") from error
         if request[:2] in self._groups:
-            self._groups[request[:2]][entry["key"]] = (at, path, offset)
+            self._groups[request[:2]][key] = (at, segment.path, offset)
+
+    def _segment(self, group: str) -> Segment:
+        """This process's file in a group. The one that was not used for longest is closed, so that few are open."""
+        if group not in self._segments:
+            self._segments[group] = Segment((self._folder or Path()) / group)
+        self._open.pop(group, None)
+        self._open[group] = self._segments[group]
+        if len(self._open) > self._most_open:
+            self._open.pop(next(iter(self._open))).close()
+        return self._segments[group]
+
+
+def _response_in(entry: dict[str, Any]) -> dict[str, Any]:
+    if "packed" in entry:
+        return cast(dict[str, Any], json.loads(zlib.decompress(base64.b64decode(entry["packed"]))))
+    if entry.get("schema_version") == 1:
+        # The first form: compressed was only the raw reply, beside what it says.
+        return {**entry["response"], "raw": json.loads(zlib.decompress(base64.b64decode(entry["raw"])))}
+    return cast(dict[str, Any], entry["response"])
 
 
 def _entries(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -155,8 +179,3 @@ def _entries(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 def _observation_key(request: str, repetition: int, index: int, cause: Any) -> str:
     return f"{request} {repetition} {index} {digests.of_value(cause)}"
-
-
-def _new_writer() -> str:
-    host = "".join(char for char in socket.gethostname() if char.isalnum() or char == "-")[:40]
-    return f"{host}-{os.getpid()}-{uuid.uuid4().hex[:12]}"

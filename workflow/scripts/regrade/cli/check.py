@@ -1,4 +1,7 @@
-"""Look for faults in tasks, packs and sets. Prints a line for each: path: field: message. Warnings alone end with 0."""
+"""Look for faults in tasks, packs, suites and sets. Prints a line for each: path: field: message.
+
+Warnings alone end with 0.
+"""
 
 import argparse
 import os
@@ -11,22 +14,24 @@ from typing import NamedTuple
 from regrade import sets
 from regrade.errors import Fault, FaultsError, UsageError
 from regrade.files import to_json
-from regrade.formats import artifact, benchpack
+from regrade.formats import artifact, benchpack, suite
 from regrade.formats.artifact.check import check_task
 from regrade.formats.artifact.load import load_folders
 from regrade.formats.artifact.task import MANIFEST, absolute
 from regrade.formats.benchpack.check import check_pack
 from regrade.formats.benchpack.pack import MANIFEST as PACK_MANIFEST
+from regrade.formats.suite.check import check_suites
 
 SKIPPED = {"__pycache__", "node_modules", "results"}
 """Folders that are not searched, beside hidden ones."""
 
 
 class _Found(NamedTuple):
-    """What there is to check: folders of tasks, folders of packs, files of sets."""
+    """What there is to check: folders of tasks, folders of packs, files of suites, files of sets."""
 
     tasks: list[Path]
     packs: list[Path]
+    suites: list[Path]
     sets: list[Path]
 
 
@@ -34,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command line."""
     parser.add_argument(
         "paths", type=Path, nargs="+", metavar="PATH",
-        help="a task's or pack's folder or manifest, a set (*.txt), or a folder with such below it",
+        help="a task's or pack's folder or manifest, a suite (*.yaml), a set (*.txt), or a folder with such below it",
     )  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print each fault as a JSON object")
     parser.add_argument(
@@ -45,6 +50,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--packs-dir", type=Path, default=Path("benchpacks"), metavar="DIR",
         help="where the packs lie that a set names (default: %(default)s)",
     )  # fmt: skip
+    parser.add_argument(
+        "--suites-dir", type=Path, default=Path("problems/suites"), metavar="DIR",
+        help="where the suites lie that a set names (default: %(default)s)",
+    )  # fmt: skip
 
 
 def run(args: argparse.Namespace) -> int:
@@ -53,24 +62,26 @@ def run(args: argparse.Namespace) -> int:
     faults = [
         *_check_tasks(found.tasks),
         *_check_packs(found.packs),
-        *_check_sets(found.sets, args.tasks_dir, args.packs_dir),
+        *check_suites(found.suites),
+        *_check_sets(found.sets, args),
     ]
     for fault in faults:
         print(to_json(asdict(fault)) if args.json else fault)
     severe = sum(fault.severity == "fault" for fault in faults)
     packs = f"{len(found.packs)} packs, " if found.packs else ""
-    counts = f"{len(found.tasks)} tasks, {packs}{len(found.sets)} sets"
+    suites = f"{len(found.suites)} suites, " if found.suites else ""
+    counts = f"{len(found.tasks)} tasks, {packs}{suites}{len(found.sets)} sets"
     print(f"checked: {counts}, {severe} faults, {len(faults) - severe} warnings", file=sys.stderr)
     return 1 if severe else 0
 
 
 def _gather(paths: list[Path]) -> _Found:
     """What the paths name or hold, each once."""
-    kinds: tuple[dict[Path, Path], ...] = ({}, {}, {})
+    kinds: tuple[dict[Path, Path], ...] = ({}, {}, {}, {})
     for path in paths:
         found = _look(path)
         if not any(found):
-            raise UsageError(f"No matching tasks: {path} holds no {MANIFEST}, no {PACK_MANIFEST} and no set")
+            raise UsageError(f"No matching tasks: {path} holds no {MANIFEST}, no {PACK_MANIFEST}, no suite and no set")
         for kind, items in zip(kinds, found, strict=True):
             kind |= {absolute(item): item for item in items}
     return _Found(*(list(kind.values()) for kind in kinds))
@@ -82,17 +93,22 @@ def _look(path: Path) -> _Found:
     if not path.exists():
         raise UsageError(f"{path}: does not exist, expected a task, a pack, a set, or a folder of them")
     if path.name == MANIFEST:
-        return _Found([path.parent], [], [])
+        return _Found([path.parent], [], [], [])
     if path.name == PACK_MANIFEST:
-        return _Found([], [path.parent], [])
+        return _Found([], [path.parent], [], [])
+    if path.suffix == ".yaml":
+        return _Found([], [], [path], [])
     if path.suffix == ".txt":
-        return _Found([], [], [path])
-    raise UsageError(f"{path}: is neither a {MANIFEST} nor a {PACK_MANIFEST} nor a set (*.txt)")
+        return _Found([], [], [], [path])
+    raise UsageError(f"{path}: is neither a {MANIFEST} nor a {PACK_MANIFEST} nor a suite (*.yaml) nor a set (*.txt)")
 
 
 def _search(root: Path) -> _Found:
-    """What lies in a folder. One with a grader is a task, also without a manifest; nothing is sought inside a pack."""
-    found = _Found([], [], [])
+    """What lies in a folder. One with a grader is a task, also without a manifest; nothing is sought inside a pack.
+
+    Suites are the *.yaml files directly in the folder that is asked about, and in any called `suites`.
+    """
+    found = _Found([], [], [], [])
     for place, folders, names in os.walk(root):
         folder = Path(place)
         if PACK_MANIFEST in names:
@@ -101,10 +117,19 @@ def _search(root: Path) -> _Found:
         elif MANIFEST in names or (folder / "grader" / "hidden.py").exists():
             folders.clear()
             found.tasks.append(folder)
+        elif folder.resolve().name == "suites" or (folder == root and _holds_suites(folder, names)):
+            folders.clear()
+            found.suites.extend(folder / name for name in sorted(names) if name.endswith((".yaml", ".yml")))
         elif folder.resolve().name == "sets":
             found.sets.extend(folder / name for name in sorted(names) if name.endswith(".txt"))
         folders[:] = sorted(name for name in folders if name not in SKIPPED and not name.startswith("."))
     return found
+
+
+def _holds_suites(folder: Path, names: list[str]) -> bool:
+    """Whether a folder's YAML files are suites: not a configuration's."""
+    files = [folder / name for name in names if name.endswith(".yaml")]
+    return bool(files) and not {"config.yaml", "models.yaml", "environment.yml"} & set(names)
 
 
 def _check_tasks(folders: list[Path]) -> Iterator[Fault]:
@@ -131,10 +156,15 @@ def _check_packs(folders: list[Path]) -> Iterator[Fault]:
             yield from check_pack(pack)
 
 
-def _check_sets(set_files: list[Path], tasks_dir: Path, packs_dir: Path) -> Iterator[Fault]:
+def _check_sets(set_files: list[Path], args: argparse.Namespace) -> Iterator[Fault]:
     if not set_files:
         return
-    known = {"artifact": list(artifact.discover(tasks_dir)), "benchpack": benchpack.load_all(packs_dir).ids}
+    suites = suite.load_all(args.suites_dir)
+    known = {
+        "artifact": {name: name.split("__", 1)[0] for name in artifact.discover(args.tasks_dir)},
+        "benchpack": {name: name.split("/", 1)[0] for name in benchpack.load_all(args.packs_dir).ids},
+        "suite": {task.id: task.stem for task in suites.tasks.values()} | dict.fromkeys(suites.faults, ""),
+    }
     for path in set_files:
         try:
             sets.read_set(path, known)

@@ -1,8 +1,9 @@
-"""Stage `repository`: the pristine copy of the repository that a pack's case works on, and a manifest that lists it.
+"""Stage `repository`: the pristine copy of the repository that a task works on, and a manifest that lists it.
 
     python -m regrade.inputs.repository SPEC      JSON, as the rule hands it over
 
-The pack's own folder is only read. Links inside the repository stay links.
+SPEC: id, source (a folder, only read), leave_out (names that are no part of it), output, digest. Links inside the
+repository stay links.
 """
 
 import json
@@ -17,7 +18,7 @@ from regrade.inputs.stage import SCHEMA_VERSION, seal
 
 
 def main(spec_text: str) -> None:
-    """Run the stage for one specification (plan.benchpack.repository_spec).
+    """Run the stage for one specification .
 
     Raises RegradeError for a link out, StaleError for a folder that is not the one of the plan any more.
     """
@@ -29,8 +30,10 @@ def main(spec_text: str) -> None:
     temporary = pristine.with_name(f".{pristine.name}.copying")
     for leftover in (pristine, temporary):
         workspace.remove(leftover)
-    shutil.copytree(source, temporary, symlinks=True, copy_function=shutil.copy)
-    if digests.of_folder(source) != spec["digest"]:
+    leave_out = spec["leave_out"]
+    ignore = shutil.ignore_patterns(*leave_out) if leave_out else None
+    shutil.copytree(source, temporary, symlinks=True, copy_function=shutil.copy, ignore=ignore)
+    if digests.of_folder(source, leave_out) != spec["digest"]:
         raise StaleError(f"{source}: changed while it was copied; run again")
     listed = seal(temporary)
     temporary.rename(pristine)

@@ -7,10 +7,12 @@ import json
 import time
 from typing import TYPE_CHECKING, Any
 
-from regrade.models import embedded, failures, openai_chat
+from regrade.models import embedded, failures
 from regrade.models.keys import request_headers
+from regrade.models.protocols import Conversation
+from regrade.models.reading import BadReplyError, Raw, ReplyReader, without_key
 from regrade.models.redaction import Secrets, clean_url
-from regrade.models.types import ChatResponse, ModelConfig, ProviderError, Timing
+from regrade.models.types import Answer, ChatResponse, ModelConfig, ProviderError, Timing
 
 if TYPE_CHECKING:
     import aiohttp
@@ -19,13 +21,14 @@ if TYPE_CHECKING:
 class Connection:
     """The way to one model's server, or to an embedded model, which starts with the first attempt."""
 
-    def __init__(self, model: ModelConfig, key: str | None, threads: int) -> None:
-        self.endpoint = embedded.endpoint(model.runtime) if model.runtime is not None else clean_url(model.base_url)
+    def __init__(self, model: ModelConfig, protocol: Conversation, key: str | None, threads: int) -> None:
+        self.endpoint = _endpoint(model, protocol)
         self._model = model
-        self._key = key
+        self._protocol = protocol
+        self._headers = request_headers(key)
         self._threads = threads
         self._secrets = Secrets(key, model.base_url)
-        self._url = openai_chat.chat_url(model.base_url) if model.runtime is None else ""
+        self._url = protocol.url(model.base_url) if model.runtime is None else ""
         self._shown_url = clean_url(self._url) or self.endpoint
         self._cleanup = contextlib.AsyncExitStack()
         self._starting = asyncio.Lock()
@@ -49,14 +52,14 @@ class Connection:
     async def _post(self, session: "aiohttp.ClientSession", body: dict[str, Any], begin: float) -> ChatResponse:
         import aiohttp
 
-        headers, ttft_s = request_headers(self._key), None
+        ttft_s = None
         data = json.dumps(body).encode()
-        async with session.post(self._url, data=data, headers=headers, allow_redirects=False) as reply:
+        async with session.post(self._url, data=data, headers=self._headers, allow_redirects=False) as reply:
             if not 200 <= reply.status < 300:
-                sent = openai_chat.droppable(body)
+                sent = self._protocol.droppable(body)
                 start = await _beginning(reply)
                 raise failures.from_status(self._shown_url, reply.status, reply.headers, start, sent, self._secrets)
-            reader = openai_chat.ReplyReader(reply.content_type)
+            reader = self._protocol.reader(reply.content_type)
             wall_s = time.perf_counter() - begin
             cut = False
             try:
@@ -67,7 +70,7 @@ class Connection:
                         ttft_s = wall_s
                     if reader.done:
                         break
-            except openai_chat.BadReplyError as bad:
+            except BadReplyError as bad:
                 raise self._bad_reply(bad, reader, cut) from bad
             except (aiohttp.ClientPayloadError, aiohttp.ClientOSError, aiohttp.ServerDisconnectedError):
                 cut = True
@@ -78,12 +81,25 @@ class Connection:
             await self._drain(reply)
         try:
             answer, raw = reader.finish()
-        except openai_chat.BadReplyError as bad:
+        except BadReplyError as bad:
             raise self._bad_reply(bad, reader, cut) from bad
-        values = self._secrets.redact_value({**vars(answer), "usage": None, "raw": raw})
-        values["usage"] = answer.usage
+        if self._secrets.any:
+            answer, raw = self._redacted(answer, raw)
         timing = Timing(round(wall_s, 6), None if ttft_s is None else round(ttft_s, 6))
-        return ChatResponse(**values, timing=timing, http_status=reply.status)
+        return ChatResponse(**vars(answer), raw=raw, timing=timing, http_status=reply.status)
+
+    def _redacted(self, answer: Answer, raw: Raw) -> tuple[Answer, Raw]:
+        """Both without a key that the server may have echoed, and still saying the same."""
+        clean = Answer(**{name: self._secrets.redact_value(value) for name, value in vars(answer).items()})
+        clean_raw = self._secrets.redact_value(raw)
+        if clean == answer and clean_raw == raw:
+            return answer, raw
+        try:
+            same = self._protocol.answer_of(clean_raw) == clean
+        except BadReplyError:
+            same = False
+        # A key that came in pieces is whole in the answer alone.
+        return clean, clean_raw if same else without_key(clean)
 
     async def _drain(self, reply: "aiohttp.ClientResponse") -> None:
         """Read what follows the last event, so that the connection serves again; not for long."""
@@ -94,7 +110,7 @@ class Connection:
                 async with asyncio.timeout(0.5):
                     await reply.content.read(1 << 16)
 
-    def _bad_reply(self, bad: openai_chat.BadReplyError, reader: openai_chat.ReplyReader, cut: bool) -> ProviderError:
+    def _bad_reply(self, bad: BadReplyError, reader: ReplyReader, cut: bool) -> ProviderError:
         kind = "stream_cut" if cut and bad.kind == "bad_body" else bad.kind
         what = "the connection ended before the reply was whole" if cut and kind == "stream_cut" else str(bad)
         return failures.from_reply(self._shown_url, kind, what, bad.error, reader.beginning, self._secrets)
@@ -105,13 +121,15 @@ class Connection:
         return ProviderError(kind, self._shown_url, self._secrets.excerpt(what), retryable=retryable)
 
     async def _open_session(self) -> "aiohttp.ClientSession":
+        if self._session is not None:
+            return self._session
         import aiohttp
 
         async with self._starting:
             if self._session is None:
                 if self._model.runtime is not None:
                     base_url = await self._serve(self._model.runtime)
-                    self._url = openai_chat.chat_url(base_url)
+                    self._url = self._protocol.url(base_url)
                 limits = aiohttp.ClientTimeout(
                     total=self._model.total_timeout_s,
                     connect=self._model.connect_timeout_s,
@@ -134,6 +152,14 @@ class Connection:
         address = await asyncio.to_thread(server.__enter__)
         self._cleanup.push_async_callback(asyncio.to_thread, server.__exit__, None, None, None)
         return address
+
+
+def _endpoint(model: ModelConfig, protocol: Conversation) -> str:
+    """What stands for the server in digests and records: no key, and nothing of this machine."""
+    if model.runtime is not None:
+        return embedded.endpoint(model.runtime)
+    # Chat completions came first, so their stored answers bear the base address alone.
+    return clean_url(model.base_url if model.adapter == "openai-chat" else protocol.url(model.base_url))
 
 
 async def _beginning(reply: "aiohttp.ClientResponse") -> bytes:

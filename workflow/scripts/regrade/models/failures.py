@@ -25,6 +25,7 @@ _REFUSED = re.compile(
     r"|not permitted|not allowed|extra (?:inputs|fields)|deprecated",
     re.IGNORECASE,
 )
+_DESCRIBED = {"tools": re.compile(r"\btool", re.IGNORECASE), "think": re.compile(r"\bthink", re.IGNORECASE)}
 _PASSING = {408, 409, 425, 429}
 
 
@@ -115,10 +116,15 @@ def refused_parameter(error: Mapping[str, Any], sent: list[str]) -> str | None:
     code = str(error.get("code"))
     if not (_REFUSED.search(message) or code.startswith(("unsupported", "unknown_parameter"))):
         return None
-    param = str(error.get("param") or "").split(".")[0]
-    if param in sent:
-        return param
-    named = [(match.start(), name) for name in sent if (match := re.search(rf"\b{re.escape(name)}\b", message))]
+    param = str(error.get("param") or "")
+    for name in (param, param.split(".")[0]):
+        if name in sent:
+            return name
+    named = [
+        (match.start(), -len(name), name) for name in sent if (match := re.search(rf"\b{re.escape(name)}\b", message))
+    ]
     if named:
-        return min(named)[1]
-    return "tools" if "tools" in sent and re.search(r"\btool", message, re.IGNORECASE) else None
+        return min(named)[2]
+    # "does not support tools", "does not support thinking": the thing is named, and not the parameter.
+    described = (name for name, word in _DESCRIBED.items() if name in sent and word.search(message))
+    return next(described, None)

@@ -38,26 +38,27 @@ def split_content(content: Any) -> tuple[str, str]:
     texts, thoughts = [], []
     for part in parts:
         if isinstance(part, Mapping) and part.get("type") in _THOUGHTS:
-            thoughts.append(_flat([part.get(key) for key in (*_THOUGHTS, "text") if part.get(key)][:1]))
+            thoughts.append(flat([part.get(key) for key in (*_THOUGHTS, "text") if part.get(key)][:1]))
         elif isinstance(part, str) or (isinstance(part, Mapping) and part.get("type") != "refusal"):
-            texts.append(_flat(part))
+            texts.append(flat(part))
     return "".join(texts), "".join(thoughts)
 
 
-def _flat(value: Any) -> str:
+def flat(value: Any, depth: int = 20) -> str:
+    """The text in a value: a text, a list of such, or an object that has one; none below so many levels."""
     if isinstance(value, str):
         return value
-    if isinstance(value, list):
-        return "".join(_flat(item) for item in value)
-    if isinstance(value, Mapping):
-        return _flat(value.get("text") or value.get("summary") or value.get("content"))
+    if depth and isinstance(value, list):
+        return "".join(flat(item, depth - 1) for item in value)
+    if depth and isinstance(value, Mapping):
+        return flat(value.get("text") or value.get("summary") or value.get("content"), depth - 1)
     return ""
 
 
 def reasoning_of(message: Mapping[str, Any]) -> str:
     """The reasoning beside the content; servers that send it under two names mean it once."""
     for key in ("reasoning_content", "reasoning", "reasoning_details"):
-        if found := _flat(message.get(key)):
+        if found := flat(message.get(key)):
             return found
     return ""
 
@@ -69,11 +70,44 @@ def refusal_of(message: Mapping[str, Any]) -> str | None:
     content = message.get("content")
     parts = content if isinstance(content, list) else []
     said = [part.get("refusal") for part in parts if isinstance(part, Mapping) and part.get("type") == "refusal"]
-    return _flat(said) or None
+    return flat(said) or None
+
+
+def top_logprobs(value: Any) -> list[tuple[str, float]] | None:
+    """The candidates for an answer's first token with their log-probabilities; None if there are none to read.
+
+    Takes a list with an object a token, an object that has one as `content`, or one with the older `top_logprobs`.
+    """
+    if isinstance(value, Mapping):
+        older = value.get("top_logprobs")
+        value = value.get("content") or ([{"top_logprobs": older[0]}] if isinstance(older, list) and older else None)
+    first = value[0] if isinstance(value, list) and value else None
+    found = first.get("top_logprobs") if isinstance(first, Mapping) else None
+    if isinstance(found, Mapping):
+        found = [{"token": token, "logprob": logprob} for token, logprob in found.items()]
+    if not isinstance(found, list):
+        return None
+    return [
+        (mend(entry["token"]), float(entry["logprob"]))
+        for entry in found
+        if isinstance(entry, Mapping) and isinstance(entry.get("token"), str) and _is_logprob(entry.get("logprob"))
+    ]
+
+
+def _is_logprob(value: Any) -> bool:
+    # An integer may be too large for a float.
+    return isinstance(value, int | float) and not isinstance(value, bool) and -1e308 < value < 1e308
+
+
+def count(value: Any) -> int | None:
+    """A number of tokens, None if it is none."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
 def read_tool_calls(message: Mapping[str, Any]) -> list[dict[str, str]]:
     """The tool calls of a whole message."""
+    if not (message.get("tool_calls") or message.get("function_call")):
+        return []
     calls = ToolCalls()
     entries = message.get("tool_calls")
     if isinstance(entries, list):

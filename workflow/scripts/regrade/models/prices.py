@@ -16,3 +16,8 @@ def cost_usd(prices: Mapping[str, float] | None, usage: Usage) -> float | None:
     cached = min(usage.cached_prompt or 0, usage.prompt)
     fresh = (usage.prompt - cached) * prices["input"]
     return (fresh + cached * prices.get("cached_input", prices["input"]) + usage.output * prices["output"]) / 1e6
+
+
+def can_cost(prices: Mapping[str, float] | None) -> bool:
+    """Whether a call has a known price that is not nothing."""
+    return prices is not None and any(prices.values())

@@ -35,6 +35,11 @@ class Secrets:
         forms = {form for key in keys for form in (key, quote(key, safe=""), json.dumps(key)[1:-1])}
         self._forms = sorted(forms, key=len, reverse=True)
 
+    @property
+    def any(self) -> bool:
+        """Whether there is a key at all."""
+        return bool(self._forms)
+
     def redact(self, text: str) -> str:
         """The text without any of the keys."""
         for form in self._forms:
@@ -42,11 +47,13 @@ class Secrets:
         return text
 
     def redact_value(self, value: Any) -> Any:
-        """The same for a JSON value."""
+        """The same for a JSON value, tuples included."""
         if isinstance(value, str):
             return self.redact(value)
         if isinstance(value, list):
             return [self.redact_value(item) for item in value]
+        if isinstance(value, tuple):
+            return tuple(self.redact_value(item) for item in value)
         if isinstance(value, dict):
             return {self.redact(key): self.redact_value(item) for key, item in value.items()}
         return value

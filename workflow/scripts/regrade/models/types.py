@@ -84,7 +84,10 @@ class ModelConfig:
 
 @dataclass(frozen=True)
 class ChatRequest:
-    """Messages for a model. `parameters` win over the model's own `request`; a parameter of None is not sent."""
+    """Messages and tools in the form of chat completions, whatever protocol they are sent in.
+
+    `parameters` win over the model's own `request`, objects key by key; a parameter of None is not sent.
+    """
 
     messages: list[dict[str, Any]]
     parameters: dict[str, Any] = field(default_factory=dict)
@@ -121,11 +124,14 @@ class Answer:
     refusal: str | None = None
     usage: Usage = Usage()
     served_model: str | None = None
+    top_logprobs: list[tuple[str, float]] | None = None
+    """Candidates for the first token with their log-probabilities, None unless they were asked for and came."""
 
 
 @dataclass(frozen=True)
 class ChatResponse(Answer):
-    """An answer with its history. `raw` is the reply's body, or the data fields of its event stream.
+    """An answer with its history. `raw` is the reply's body, or the data fields (lines) of its stream: from it the
+    protocol's `answer_of` reads the same answer again, but for `strip_thinking`.
 
     `request_body` is what was really sent, `dropped_parameters` what the server refused and was left out,
     `digest` names the request as asked; timings of a cached response are those of the original call.

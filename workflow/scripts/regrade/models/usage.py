@@ -1,10 +1,10 @@
 """Reading a server's token counts, and noticing that it cut the prompt."""
 
-import json
 import re
 from collections.abc import Mapping
 from typing import Any
 
+from regrade.models.message import count, split_content
 from regrade.models.types import Usage
 
 _FAR_BELOW = 0.6
@@ -34,19 +34,11 @@ def read_usage(value: Any) -> Usage:
 def _count(value: Any, *keys: str) -> int | None:
     if not isinstance(value, Mapping):
         return None
-    for key in keys:
-        number = value.get(key)
-        if isinstance(number, int) and not isinstance(number, bool) and number >= 0:
-            return number
-    return None
+    return next((number for key in keys if (number := count(value.get(key))) is not None), None)
 
 
-def least_tokens(messages: list[dict[str, Any]]) -> int:
-    """About the fewest tokens that messages can be: a word is at least one, and so are five bytes of dense text."""
-    text = "\n".join(
-        message["content"] if isinstance(message.get("content"), str) else json.dumps(message.get("content"))
-        for message in messages
-    )
+def least_tokens(text: str) -> int:
+    """About the fewest tokens that a text can be: a word is at least one, and so are five bytes when it is dense."""
     dense = len("".join(text.split()).encode("utf-8", "replace"))
     return max(len(re.findall(r"\w+", text)), dense // 5)
 
@@ -55,11 +47,13 @@ def prompt_warnings(messages: list[dict[str, Any]], usage: Usage) -> list[str]:
     """A warning when the server seems to have read only a part of the prompt; [] otherwise."""
     if usage.prompt is None:
         return []
-    least = least_tokens(messages)
+    text = "\n".join(split_content(message.get("content"))[0] for message in messages)
+    # A text of so few characters is too short to be looked at, however dense it is.
+    least = least_tokens(text) if len(text) > _WORTH_A_LOOK else 0
     if least >= _WORTH_A_LOOK and usage.prompt < _FAR_BELOW * least:
         return [f"prompt cut by the server? it counted {usage.prompt} tokens of at least about {least}"]
     total = usage.prompt + (usage.output or 0)
-    for count, what in ((usage.prompt, "the prompt"), (total, "prompt and answer")):
-        if count in _LIMITS:
-            return [f"prompt cut by the server? it counted exactly {count} tokens for {what}, a usual context limit"]
+    for tokens, what in ((usage.prompt, "the prompt"), (total, "prompt and answer")):
+        if tokens in _LIMITS:
+            return [f"prompt cut by the server? it counted exactly {tokens} tokens for {what}, a usual context limit"]
     return []

@@ -7,9 +7,12 @@ task.py       what every format's task shows of itself, and a trial
 attempts.py   how often a job has ended in an infrastructure error
 artifact.py   the specifications of artifact tasks
 benchpack.py  the specifications of benchpack cases
+suite.py      the specifications of suite tasks
+selection.py  which suite tasks are asked together
 """
 
 from regrade.plan.plan import Plan
+from regrade.plan.selection import Selection
 from regrade.plan.task import Output, Task, Trial
 
-__all__ = ["Output", "Plan", "Task", "Trial"]
+__all__ = ["Output", "Plan", "Selection", "Task", "Trial"]

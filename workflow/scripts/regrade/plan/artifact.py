@@ -15,8 +15,10 @@ from regrade.plan.task import Output, Specification, Task, Trial, carries, holds
 GRADING_CODE = ("graders", "sandbox", "grade.py", "verdicts.py", "statuses.py")
 _GRADER_LIMITS = ("grader_wall_s", "grader_memory_mb", "artifact_mb")
 _AGENT_LIMITS = ("workspace_mb", "trial_wall_s")
+_TOOL_LIMITS = ("tool_wall_s", "tool_cpu_s", "tool_memory_mb")
 _LIMITS_OF = {
-    "code-only": (*_AGENT_LIMITS, "tool_wall_s", "tool_cpu_s", "tool_memory_mb"),
+    "code-only": (*_AGENT_LIMITS, *_TOOL_LIMITS),
+    "tool-rich": (*_AGENT_LIMITS, *_TOOL_LIMITS),
     "external-agent": _AGENT_LIMITS,
 }
 """Limits that bound what an agent does, and so make its answer, by harness."""
@@ -44,6 +46,10 @@ class ArtifactPlan:
     def collection_of(self, identifier: str) -> str:
         """The category that an id starts with."""
         return identifier.split("__", 1)[0]
+
+    def identifier(self, collection: str, case: str) -> str:
+        """The id of the task whose files bear these names."""
+        return f"{collection}__{case}"
 
     @functools.cache  # noqa: B019 (a plan lives as long as its process)
     def inputs_digest(self, task: Task) -> str:
@@ -81,6 +87,10 @@ class ArtifactPlan:
         digest = digests.of_value(spec)
         return {**spec, "digest": digest, "attempt": self._attempts.of(self._paths(trial).errors, digest)}
 
+    def harness(self, trial: Trial) -> str:
+        """The arm's harness."""
+        return str(self.config.arms[trial.arm]["harness"])
+
     def trial_digest(self, trial: Trial) -> str:
         """The digest of a trial's specification."""
         return digests.of_value(self._asked(trial))
@@ -99,8 +109,10 @@ class ArtifactPlan:
             "digest": self.task_digest(trial.task),
         }
         spec: Specification = {
+            "format": "artifact",
             "task": task,
             "arm": {"name": trial.arm, **arm},
+            "harness": arm["harness"],
             "repetition": trial.repetition,
             "single": self.config.repetitions_of(trial.arm) == 1,
         }

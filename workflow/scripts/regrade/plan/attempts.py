@@ -1,6 +1,8 @@
 """How often a job has ended in an infrastructure error: what retries are planned from."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from regrade import files
 
@@ -9,18 +11,39 @@ class Attempts:
     """Counts errors of jobs, up to the number of retries, and reads each count once.
 
     A job that ended in an error has one more behind it than when it was planned, so its specification changed and it
-    is planned again; after `most` errors the number stands still. Snakemake asks for params twice, before and after
-    the jobs that come first, and must get the same answer.
+    is planned again; after `most` errors the number stands still. A job that the budget stopped is planned again when
+    the budget is another. Snakemake asks for params twice, before and after the jobs that come first, and must get
+    the same answer.
     """
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, budget_usd: float | None) -> None:
         self._most = most
+        self._budget_usd = budget_usd
         self._seen: dict[tuple[Path, str], int] = {}
 
     def of(self, errors: Path, digest: str) -> int:
-        """The errors of the job with this digest in an errors file, `most` at most."""
-        key = (errors, digest)
-        if key not in self._seen:
-            count = sum(row["digest"] == digest for row in files.read_jsonl(errors))
-            self._seen[key] = min(count, self._most)
-        return self._seen[key]
+        """The attempts behind the job with this digest, from its file of errors."""
+        return self._once(errors, digest, lambda: {digest})
+
+    def of_rows(self, errors: Path, planned: Callable[[], set[str]]) -> int:
+        """The attempts behind all rows of a file together; only rows that are still planned (by digest) count."""
+        return self._once(errors, "", planned)
+
+    def _once(self, errors: Path, name: str, planned: Callable[[], set[str]]) -> int:
+        if (errors, name) not in self._seen:
+            rows = list(files.read_jsonl(errors))
+            self._seen[errors, name] = self._count(rows, planned()) if rows else 0
+        return self._seen[errors, name]
+
+    def _count(self, rows: list[dict[str, Any]], planned: set[str]) -> int:
+        failed: dict[str, int] = {}
+        stopped: set[str] = set()
+        for row in rows:
+            digest = row["digest"]
+            if digest not in planned:
+                continue
+            if row["reason"] != "budget":
+                failed[digest] = failed.get(digest, 0) + 1
+            elif row.get("budget_usd") != self._budget_usd:
+                stopped.add(digest)
+        return sum(min(count, self._most) for count in failed.values()) + len(stopped)

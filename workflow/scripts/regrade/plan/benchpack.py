@@ -54,6 +54,10 @@ class BenchpackPlan:
         """The pack that an id starts with."""
         return identifier.split("/", 1)[0]
 
+    def identifier(self, collection: str, case: str) -> str:
+        """The id of the task whose files bear these names."""
+        return f"{collection}/{case}"
+
     def skip(self, trial: Trial) -> str:
         """Why a trial makes no sense under its arm (not_applicable: nobody is asked), or the empty text."""
         arm = self.config.arms[trial.arm]
@@ -73,7 +77,8 @@ class BenchpackPlan:
         source, paths = task.source, self._task_paths(task)
         fixture = source.case.repo_fixture(source.pack)
         digest = self._repository_digest(task)
-        return {"id": task.id, "source": str(fixture.place), "output": str(paths.inputs), "digest": digest}
+        about = {"id": task.id, "source": str(fixture.place), "leave_out": []}
+        return {**about, "output": str(paths.inputs), "digest": digest}
 
     @functools.cache  # noqa: B019 (a plan lives as long as its process)
     def _repository_digest(self, task: Task) -> str:

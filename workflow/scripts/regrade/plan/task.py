@@ -28,6 +28,12 @@ class Task:
     repetitions: int | None = None
     """The task's own number of trials, if it says one."""
 
+    draws: bool = False
+    """Whether one trial takes several answers, so that nobody's number of repetitions counts (pass_at_k)."""
+
+    fault: str = ""
+    """Why it cannot be asked, where one faulty task does not stop the others of its file."""
+
 
 @dataclass(frozen=True)
 class Trial:
@@ -101,6 +107,12 @@ class FormatPlan(Protocol):
 
     def collection_of(self, identifier: str) -> str:
         """The collection of an id, also of a faulty task."""
+
+    def identifier(self, collection: str, case: str) -> str:
+        """The id of the task whose files bear these names; any text if there is none."""
+
+    def harness(self, trial: Trial) -> str:
+        """How a trial's task is answered under its arm, for its record."""
 
     def trial_digest(self, trial: Trial) -> str:
         """The digest of what an answer is made from."""

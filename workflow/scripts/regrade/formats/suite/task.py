@@ -8,11 +8,12 @@ OUTSIDE_HEADLINE = ("smoke", "diagnostic")
 """Tiers that are shown and kept out of headline figures."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SuiteTask:
-    """One task. `fields` is its mapping as written (JSON values), `file` where it stands, `stem` that file's stem.
+    """One task; each is only equal to itself. `fields` is its mapping as written (JSON values).
 
-    `metadata` holds what the file says of all its tasks (version, release, signal_snapshot, signal_source).
+    `file` is where it stands, `stem` that file's stem, `metadata` what the file says of all its tasks (version,
+    release, signal_snapshot, signal_source).
     """
 
     id: str

@@ -7,8 +7,7 @@ from urllib.parse import urlsplit, urlunsplit
 from regrade.models import message
 from regrade.models.adapters import Question, Reading, replies
 from regrade.models.adapters.post import Reply
-from regrade.models.openai_chat import parts
-from regrade.models.sse import EventReader
+from regrade.models.sse import EventReader, parts
 from regrade.models.types import Usage
 
 DEFAULT_ADDRESS = ""

@@ -1,0 +1,25 @@
+"""Finding what a task names beside itself: fixture repositories, images, local data sets."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+
+def find(name: str, file: Path) -> Path | None:
+    """The file or folder of that name: the first of `places` that exists."""
+    return next((place for place in places(name, file) if place.exists()), None)
+
+
+def places(name: str, file: Path) -> Iterator[Path]:
+    """Where a name may lead from a task's file: absolute; its folder and that one's parent; the current folder."""
+    path = Path(name)
+    if path.is_absolute():
+        yield path
+        return
+    folder = file.absolute().parent
+    yield from (folder / path, folder.parent / path)
+    yield Path.cwd() / path
+
+
+def tried(name: str, file: Path) -> str:
+    """The places that were looked at, for a message."""
+    return ", ".join(dict.fromkeys(str(place) for place in places(name, file)))

@@ -1,0 +1,1 @@
+"""Running a repository's tests on an answer."""
