@@ -68,7 +68,8 @@ def test_many_are_in_flight_as_long_as_there_is_money(tmp_path: Path) -> None:
         assert (30, 0) == outcome(ask_many(server.base_url, tmp_path, 10.0, 30))
         times = [seen["at"] for seen in server.requests]
     assert times[1] - times[0] >= 0.3
-    assert times[-1] - times[1] < 0.25
+    # One after the other they would take eight seconds.
+    assert times[-1] - times[1] < 3
 
 
 def test_going_on_with_more_money(tmp_path: Path) -> None:
@@ -109,10 +110,10 @@ def test_a_caller_that_is_gone_holds_nothing(tmp_path: Path) -> None:
             with pytest.raises(TimeoutError):
                 async with asyncio.timeout(0.2):
                     await client.complete(ChatRequest([{"role": "user", "content": "slow"}]))
-            async with asyncio.timeout(2):
+            async with asyncio.timeout(20):
                 return (await client.complete(ChatRequest([{"role": "user", "content": "b"}]))).text
 
-    with ChatServer([{"when": "slow", "delay_s": 1, "text": "late"}, cent()]) as server:
+    with ChatServer([{"when": "slow", "delay_s": 2, "text": "late"}, cent()]) as server:
         assert "x" == run(ask_two(server.base_url))
 
 
@@ -151,7 +152,7 @@ async def main() -> None:
     try:
         while True:
             await spending.admit("m")
-            await asyncio.sleep(0.005)
+            await asyncio.sleep(0.1)
             spending.settle("m", 0.01)
             print("paid", flush=True)
     except BudgetSpent:
@@ -162,11 +163,11 @@ asyncio.run(main())
 
 
 def test_processes_share_a_limit(tmp_path: Path) -> None:
-    """Three processes together go over the limit by no more than what two of them have in flight."""
+    """Three processes together go over the limit by what two of them have in flight and ask for in a tenth second."""
     command = [sys.executable, "-c", _PROCESS, str(tmp_path), "0.3"]
     processes = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
     paid = sum(process.communicate()[0].count("paid") for process in processes)
-    assert 30 <= paid <= 32
+    assert 30 <= paid <= 34
     assert pytest.approx(paid / 100) == Spending(tmp_path, None).spent_usd
 
 
@@ -201,7 +202,7 @@ def test_what_is_added_is_read_once(tmp_path: Path) -> None:
 
 def _spent(spending: Spending) -> float:
     """What is spent, after the time in which nothing is read again."""
-    threading.Event().wait(0.05)
+    threading.Event().wait(0.12)
     return spending.spent_usd
 
 

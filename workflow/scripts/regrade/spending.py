@@ -5,7 +5,8 @@
 Each process appends to a file of its own and reads all others', so jobs that run side by side share one limit. What a
 process has in flight counts as much as the dearest answer of that model so far; until one is known a single request is
 in flight. So one process goes over the limit by no more than what its last answers cost beyond the dearest before them,
-and each further process that runs beside it by no more than what it has in flight. Calls that failed count nothing.
+and each further process beside it by no more than what it has in flight and asks for in a tenth of a second. Calls that
+failed count nothing.
 """
 
 import asyncio
@@ -25,6 +26,7 @@ _ENOUGH = 1e-9
 
 _LOOK_AGAIN_S = 0.02
 _READING_SHARE = 20
+_BLIND_S = 0.1
 
 
 class BudgetSpent(RegradeError):  # noqa: N818 (an answer, not a fault)
@@ -118,7 +120,7 @@ class Spending:
         self._dearest[model] = max(cost_usd, self._dearest.get(model, 0.0))
 
     def _read_others(self) -> None:
-        """Read what other processes have added; rarely where there are so many files that it takes long."""
+        """Read what other processes have added; less often where there are so many files that it takes long."""
         begin = time.monotonic()
         if begin < self._read_next or not self._folder.is_dir():
             return
@@ -126,7 +128,7 @@ class Spending:
             if entry.name not in self._ours and entry.stat().st_size > self._read.get(entry.name, 0):
                 self._read_more(entry.name)
         now = time.monotonic()
-        self._read_next = now + _READING_SHARE * (now - begin)
+        self._read_next = now + min(_BLIND_S, _READING_SHARE * (now - begin))
 
     def _read_more(self, name: str) -> None:
         begin = self._read.get(name, 0)

@@ -1,5 +1,6 @@
 """A task of a suite as the rest of Regrade sees it."""
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -73,6 +74,9 @@ class SuiteTask:
         """The score from which on a trial has passed: the task's own, else its scoring's, else 0.8; within 0 to 1."""
         for table in (self.fields, self.scoring):
             said = table.get("pass_threshold")
-            if isinstance(said, int | float) and not isinstance(said, bool):
-                return min(1.0, max(0.0, float(said)))
+            try:
+                if said is not None and not isinstance(said, bool) and math.isfinite(float(said)):
+                    return min(1.0, max(0.0, float(said)))
+            except (TypeError, ValueError, OverflowError):
+                continue
         return PASS_THRESHOLD

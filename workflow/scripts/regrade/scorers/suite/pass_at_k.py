@@ -38,9 +38,7 @@ def score(task: SuiteTask, responses: Sequence[Response], tools: Tools) -> Score
         return no_verdict("grader_error", f"the task's k is {said!r:.60}, expected a whole number from 1")
     inner = _inner(task)
     if inner.scoring_type == "pass_at_k":
-        return no_verdict(
-            "grader_error", "the task's inner_type is 'pass_at_k', expected one that scores an answer"
-        )
+        return no_verdict("grader_error", "the task's inner_type is 'pass_at_k', expected one that scores an answer")
     scored = [_scored(inner, response, tools) for response in responses]
     valued = [found.value for found in scored if found.value is not None]
     n, passed = len(valued), sum(value >= task.pass_threshold for value in valued)
