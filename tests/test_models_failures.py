@@ -165,6 +165,21 @@ def test_refused_parameter_is_left_out(error: dict) -> None:
     assert ["parameter temperature was refused by the server and left out"] == response.warnings
 
 
+def test_a_parameter_is_refused_once_for_many_at_once() -> None:
+    """Requests that were refused at the same time each name the parameter once."""
+    error = {"message": "unsupported parameter: seed", "param": "seed"}
+
+    async def ask_all(url: str) -> list[list[str]]:
+        async with open_client(model(url), Store(None)) as client:
+            chats = [ChatRequest([{"role": "user", "content": str(number)}], {"seed": 7}) for number in range(8)]
+            responses = await asyncio.gather(*map(client.complete, chats))
+            return [response.dropped_parameters for response in [*responses, await client.complete(chats[0])]]
+
+    refusal = {"when": '"seed"', "status": 400, "body": {"error": error}, "delay_s": 0.2}
+    with ChatServer([refusal, {"text": "four"}]) as server:
+        assert [["seed"]] * 9 == run(ask_all(server.base_url))
+
+
 def test_max_tokens_under_its_newer_name() -> None:
     """The token limit is not dropped but sent under the name that replaced it, and never asked about again."""
     refusal = {"message": "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens'.", "param": "max_tokens"}

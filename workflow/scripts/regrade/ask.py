@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from regrade import files, usage
 from regrade.config import ASKS_NOBODY, Config
 from regrade.earlier_answers import EarlierAnswers
-from regrade.errors import NotApplicable, RegradeError, SandboxError, ending_in_one_line
+from regrade.errors import InputsError, NotApplicable, RegradeError, SandboxError, ending_in_one_line
 from regrade.layout import AnswerPaths
 from regrade.plan import Plan, Selection, Trial
 from regrade.row_file import Key, Row, RowFile, key_of
@@ -110,6 +110,15 @@ def _ask(plan: Plan, arm: str, questions: list[Question], rows: RowFile) -> list
     """Ask the arm's model, as many questions at once as its entry says; the rows."""
     import uvloop
 
+    from regrade.models.protocols import CONVERSATIONS
+
+    adapter = plan.config.models[plan.config.arms[arm]["model"]]["adapter"]
+    if adapter not in CONVERSATIONS:
+        said = f"adapter {adapter} is for packs alone, expected one of: {', '.join(CONVERSATIONS)}"
+        made = [_row(question, status="not_run", reason="not_applicable", message=said) for question in questions]
+        for row in made:
+            rows.add(row)
+        return made
     asking = Asking(plan, arm, rows)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(asking.ask_all(questions))
@@ -160,22 +169,29 @@ class Asking:
         from regrade.models.types import ChatRequest
 
         source = question.trial.task.source
-        asked = request.merged(self._model.request, request.parameters(source, self._model.adapter), self._override)
-        chat = ChatRequest(request.messages(source), asked)
-        digest = client.digest(chat)
+        try:
+            asked = request.merged(self._model.request, request.parameters(source, self._model.adapter), self._override)
+            chat = ChatRequest(request.messages(source), asked)
+            digest = client.digest(chat)
+        except NotApplicable as error:
+            return _row(question, status="not_run", reason="not_applicable", message=str(error))
+        except InputsError as error:
+            return _row(question, status="error", reason="inputs_error", message=str(error))
         async with self._earlier.alone(digest, question.sample):
             found = self._earlier.find(digest, question.sample)
             if found is not None:
                 return _again(question, found)
-            row = await self._call(client, question, chat)
+            row = await self._call(client, question, chat, digest)
             self._earlier.note(row)
         return row
 
-    async def _call(self, client: "Client", question: Question, chat: "ChatRequest") -> Row:
+    async def _call(self, client: "Client", question: Question, chat: "ChatRequest", digest: str) -> Row:
         """The row of a question that is put to the model now."""
+        from regrade.formats.suite import request
+
         try:
             _require_room(self._place)
-            response = await client.complete(chat, question.sample)
+            response = await client.complete(chat, question.sample, digest)
         except BudgetSpent as error:
             return _row(question, status="not_run", reason="budget", message=str(error), budget_usd=self._budget_usd)
         except NotApplicable as error:
@@ -183,7 +199,8 @@ class Asking:
         except (RegradeError, OSError) as error:
             reason = "sandbox_error" if isinstance(error, SandboxError | OSError) else "provider_error"
             return _row(question, status="error", reason=reason, message=str(error))
-        return _row(question, **_of_response(response, self._model.adapter))
+        said = [*response.warnings, *request.unsent(question.trial.task.source, self._model.adapter)]
+        return _row(question, **_of_response(response, self._model.adapter, said))
 
 
 def _again(question: Question, found: Row) -> Row:
@@ -192,7 +209,7 @@ def _again(question: Question, found: Row) -> Row:
     return {**found, "task": question.trial.task.id, "repetition": question.sample, "cached": True, "digests": made_of}
 
 
-def _of_response(response: "ChatResponse", adapter: str) -> dict[str, Any]:
+def _of_response(response: "ChatResponse", adapter: str, warnings: list[str]) -> dict[str, Any]:
     """What a row says of an answer; its text is read from the reply when it is scored."""
     took = usage.totals([response], response.timing.wall_s)
     return {
@@ -201,7 +218,7 @@ def _of_response(response: "ChatResponse", adapter: str) -> dict[str, Any]:
         "reply": response.raw,
         "adapter": adapter,
         "attempts": response.attempts,
-        **({"warnings": response.warnings} if response.warnings else {}),
+        **({"warnings": warnings} if warnings else {}),
         "digests": {"request": response.digest},
     }
 

@@ -10,6 +10,7 @@ from regrade.errors import Fault, FaultsError
 from regrade.models import entries
 from regrade.nearest import nearest
 from regrade.packs import run_metadata
+from regrade.spending import faults_without_prices
 
 CATEGORIES = (
     "data_processing",
@@ -126,6 +127,10 @@ def load(value: Mapping[str, Any], files: Iterable[Path] = ()) -> Config:
     models = _models(models_file) if models_file.exists() or "models" in value else {}
     faults = list(_arm_faults(value["arms"], models, source, models_file))
     judge = value.get("judge")
+    if "budget" in value:
+        asked = [arm["model"] for arm in value["arms"].values() if arm.get("model") in models]
+        asked += [judge] if judge in models else []
+        faults += faults_without_prices(asked, models, str(models_file))
     if judge is not None and judge not in models:
         faults.append(
             Fault(source, "judge", f"is {judge!r}, expected a model of {models_file}{nearest(judge, models)}")

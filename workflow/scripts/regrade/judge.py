@@ -13,6 +13,7 @@ from typing import Any
 from regrade import digests
 from regrade.errors import RegradeError
 from regrade.models.types import ChatRequest, ChatResponse, ModelConfig
+from regrade.spending import Spending
 from regrade.store import Store, StoreError
 
 PROMPT_VERSION = 1
@@ -101,8 +102,9 @@ def _end(reply: str) -> str:
 class Judge:
     """One judge model; `repetition` sets answers of several trials apart in the store."""
 
-    def __init__(self, model: ModelConfig, store: Store, repetition: int = 1) -> None:
+    def __init__(self, model: ModelConfig, store: Store, repetition: int = 1, spending: Spending | None = None) -> None:
         self._model = model
+        self._spending = spending
         self._store = store
         self._repetition = repetition
 
@@ -141,7 +143,7 @@ class Judge:
             model = dataclasses.replace(model, total_timeout_s=timeout_s)
 
         async def complete() -> ChatResponse:
-            async with open_client(model, self._store) as client:
+            async with open_client(model, self._store, spending=self._spending) as client:
                 return await client.complete(request, self._repetition)
 
         return run(complete())

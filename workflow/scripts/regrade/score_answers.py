@@ -27,6 +27,7 @@ from regrade.plan.suite import RUNS_CODE
 from regrade.row_file import Key, Row, RowFile, key_of, read
 from regrade.scorers.suite.assess import Assessed, assess
 from regrade.scorers.suite.scored import Tools
+from regrade.spending import Spending
 from regrade.store import Store
 from regrade.verdicts import LONGEST_DETAIL, LONGEST_MESSAGE, MOST_EARLIER
 
@@ -93,7 +94,8 @@ class Scoring:
         model = ModelConfig.from_config(asked["name"], {**config.models[asked["name"]], "request": asked["request"]})
         # An unreadable verdict that is tried again must not come from the store.
         mode = "refresh" if retrying and config.cache == "on" else config.cache
-        return Judge(model, Store(config.folder("results") / "cache", mode))
+        cache = config.folder("results") / "cache"
+        return Judge(model, Store(cache, mode), spending=Spending(cache / "spending", config.budget_usd))
 
     def made_of(self, trial: Trial) -> dict[str, Any]:
         """The digests that the verdict on a trial bears."""

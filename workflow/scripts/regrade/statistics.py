@@ -74,7 +74,8 @@ def pass_at_k(n: int, passed: int, k: int) -> float | None:
 
     Source: M. Chen et al., Evaluating large language models trained on code (2021): 1 - C(n-c, k) / C(n, k).
     """
-    return None if n < k else 1 - math.comb(n - passed, k) / math.comb(n, k)
+    every = math.comb(n, k)
+    return None if n < k else (every - math.comb(n - passed, k)) / every
 
 
 def pass_hat_k(n: int, passed: int, k: int) -> float | None:

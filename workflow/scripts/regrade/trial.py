@@ -38,7 +38,7 @@ def main(spec_text: str, config_text: str) -> None:
         frozen = _attempt(spec, config, paths, shared.pristine, inputs["files"], acted)
     else:
         acted.reason, acted.message = inputs["reason"], inputs["message"]
-    _write(spec, paths, outcome_of(spec, acted, frozen))
+    _write(spec, paths, outcome_of(spec, acted, frozen), config.budget_usd)
 
 
 def _clear(paths: TrialPaths) -> None:
@@ -80,10 +80,12 @@ def _attempt(
 
 
 def _reason(error: Exception, config: Config) -> str:
+    from regrade.spending import BudgetSpent
     from regrade.store import StoreError
 
-    if isinstance(error, InputsError | NotApplicable):
-        return "inputs_error" if isinstance(error, InputsError) else "not_applicable"
+    for kind, reason in ((InputsError, "inputs_error"), (NotApplicable, "not_applicable"), (BudgetSpent, "budget")):
+        if isinstance(error, kind):
+            return reason
     # Where asking is forbidden a StoreError is an answer that nobody gave; elsewhere it is the disk.
     disk = isinstance(error, StoreError) and config.cache != "only"
     return "sandbox_error" if disk or isinstance(error, SandboxError | OSError) else "provider_error"
@@ -113,6 +115,7 @@ def outcome_of(spec: dict[str, Any], acted: harnesses.Acted, frozen: workspace.F
             "enforced": bool(spec.get("enforce_budgets")),
         },
         "code_runs": acted.code_runs,
+        **({"progress": acted.progress} if acted.progress else {}),
         "special_files": frozen.special_files,
         "digests": {
             "task": task["digest"],
@@ -126,11 +129,12 @@ def outcome_of(spec: dict[str, Any], acted: harnesses.Acted, frozen: workspace.F
     }
 
 
-def _write(spec: dict[str, Any], paths: TrialPaths, outcome: dict[str, Any]) -> None:
+def _write(spec: dict[str, Any], paths: TrialPaths, outcome: dict[str, Any], budget_usd: float | None) -> None:
     """The outcome last. What may go away by itself, or with another machine, is noted so that it is tried again."""
-    if outcome["status"] == "error" or outcome["reason"] == "code_not_allowed":
+    if outcome["status"] == "error" or outcome["reason"] in ("code_not_allowed", "budget"):
         row = {"stage": "trial", "digest": spec["digest"], "at": outcome["ended_at"]}
-        files.append_jsonl(paths.errors, {**row, "reason": outcome["reason"], "message": outcome["message"]})
+        more = {"budget_usd": budget_usd} if outcome["reason"] == "budget" else {}
+        files.append_jsonl(paths.errors, {**row, "reason": outcome["reason"], "message": outcome["message"], **more})
     if not paths.patch.exists():
         files.write_bytes(paths.patch, b"")
     files.write_json(paths.outcome, outcome)

@@ -15,6 +15,7 @@ COMMANDS = {
     "graders": "try graders on good and on wrong artifacts",
     "patch": "apply the patch of an answer, or show what changed in a folder",
     "compare": "put results side by side: medians of packs, pairs of records",
+    "parse-action": "read the action of an agent loop's turn",
     "threshold": "hold the mean score of records against a bound",
     "report": "say what pack runs were and how they came out",
     "adopt": "take over results that came without Snakemake's metadata",
@@ -37,7 +38,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--version", action="version", version=f"regrade {__version__}")
     parser.add_argument("command", choices=COMMANDS, metavar="COMMAND")
     command = parser.parse_args(words[:1]).command
-    module = importlib.import_module(f"regrade.cli.{command}")
+    module = importlib.import_module(f"regrade.cli.{command.replace('-', '_')}")
     parser = argparse.ArgumentParser(prog=f"regrade {command}", description=module.__doc__)
     module.add_arguments(parser)
     try:

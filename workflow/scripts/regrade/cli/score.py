@@ -5,14 +5,15 @@ in:   {"id", "scoring", "output", "schema"?: the schema object in place of its f
 out:  {"id", "scoring": as in run.jsonl, null where nothing is scored}, or {"id", "error"} for a faulty table
 
 --format suite
-in:   {"id", "task": as in a file, with its "scoring", "response"} and where needed "responses" (pass_at_k), "turns" and
-      "fixture_files" (agent_loop, repo_patch), "top_logprobs", "judge_reply", "allow_code_exec", "error": the call failed
+in:   {"id", "task": as in a file, with its "scoring", "response"} and where needed "responses" (pass_at_k), "turns"
+      and "fixture_files" (agent_loop, repo_patch), "top_logprobs", "judge_reply", "allow_code_exec", "error"
 out:  {"id", "score": null without a verdict, "passed", "status", "reason", "detail"}
 """
 
 import argparse
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -28,10 +29,13 @@ class Scorer(Protocol):
         """What is said of one line, without its id."""
 
 
+SCORERS: dict[str, Callable[[Path, str | None], Scorer]] = {"benchpack": packs.Scorer, "suite": suites.Scorer}
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command line."""
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.add_argument("--format", required=True, choices=("benchpack", "suite"), help="whose scoring tables they are")
+    parser.add_argument("--format", required=True, choices=SCORERS, help="whose scoring tables they are")
     parser.add_argument("--judge", metavar="MODEL", help="who judges where a table asks for a judge and names nobody")
     parser.add_argument(
         "--models", type=Path, default=Path("config/models.yaml"), help="the models file (default: %(default)s)"
@@ -40,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Exit code 0 whatever the verdicts and faults of tables, 1 if a line is no such object."""
-    scorer: Scorer = (packs.Scorer if args.format == "benchpack" else suites.Scorer)(args.models, args.judge)
+    scorer: Scorer = SCORERS[args.format](args.models, args.judge)
     unreadable = False
     for number, line in enumerate(sys.stdin.buffer, 1):
         if not line.strip():

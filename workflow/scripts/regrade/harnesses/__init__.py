@@ -4,6 +4,9 @@
     nop           nothing, as a floor
     single_shot   one answer that names whole files
     code_only     a loop with one tool that runs code in the sandbox
+    tool_rich     a loop with tools for files beside it
+    agent_loop    the loop of a suite's task, on a repository with tests
+    direct        one answer, for tasks that say themselves how it is used
 
 `run` fills the workspace, and `acted` as it goes: what was paid for counts also when an exception ends the trial.
 """
@@ -67,6 +70,8 @@ class Acted:
     sandbox: dict[str, Any] | None = None
     warnings: list[str] = field(default_factory=list)
     code_runs: int = 0
+    progress: dict[str, Any] | None = None
+    """How far an agent loop came (loop/progress.py)."""
 
 
 def load(name: str) -> ModuleType:

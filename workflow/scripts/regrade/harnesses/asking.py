@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any
 from regrade import files
 from regrade.errors import NotApplicable, SandboxError
 from regrade.harnesses import Acted, Context
+from regrade.models.protocols import CONVERSATIONS
 from regrade.models.types import ChatRequest, ChatResponse, ModelConfig
+from regrade.spending import Spending
 from regrade.store import Store
 
 if TYPE_CHECKING:
     from regrade.models.client import Client
-
-ADAPTER = "openai-chat"
-"""The protocol of conversations; any other is for packs, which ask one question at a time."""
 
 ROOM_MB = 16
 """Free space below which nobody is asked, so that every answer that is paid for can be kept."""
@@ -54,15 +53,17 @@ def asker(context: Context, acted: Acted, store: Store) -> Iterator[Asker]:
 
     from regrade.models.client import open_client
 
-    if context.spec["model"]["adapter"] != ADAPTER:
+    if context.spec["model"]["adapter"] not in CONVERSATIONS:
         raise NotApplicable(
             f"model {context.spec['model']['name']}: its adapter is {context.spec['model']['adapter']}, and harness "
-            f"{context.spec['arm']['harness']} speaks {ADAPTER}: use the server's address for that, or packs"
+            f"{context.spec['harness']} speaks {', '.join(CONVERSATIONS)}: use the server's address for one, or packs"
         )
+    spending = Spending(context.config.folder("results") / "cache" / "spending", context.config.budget_usd)
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         stack = AsyncExitStack()
-        client = runner.run(stack.enter_async_context(open_client(model_of(context), store, threads=1)))
+        opened = open_client(model_of(context), store, threads=1, spending=spending)
+        client = runner.run(stack.enter_async_context(opened))
         try:
             yield Asker(context, acted, client, runner)
         finally:

@@ -67,7 +67,7 @@ def load(spec: dict[str, Any]) -> Any:
 
 
 def _load_named(name: str, asked: dict[str, Any]) -> Any:
-    import datasets
+    import datasets  # type: ignore[import-untyped]
 
     more = {"trust_remote_code": True} if asked.get("trust_remote_code") else {}
     return datasets.load_dataset(name, asked.get("subset"), split=asked.get("split", "test"), **more)

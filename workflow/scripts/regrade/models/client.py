@@ -127,7 +127,8 @@ class Client:
                     paid.append(response.usage)
                     break
             if failure.kind == "parameter" and failure.parameter in self._protocol.droppable(sent):
-                self._refused.append(failure.parameter)
+                if failure.parameter not in self._refused:
+                    self._refused.append(failure.parameter)
                 continue
             wait = wait_before_retry(self.model, failure, retries, slept)
             if wait is None:

@@ -5,6 +5,7 @@ from typing import Any
 
 from regrade.config import ASKS_NOBODY
 from regrade.formats import benchpack
+from regrade.models.adapters import ADAPTERS
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +47,8 @@ class PackCase:
 
 def _unmet(requires: dict[str, Any], model: dict[str, Any]) -> str:
     """The first requirement of a pack that a model is known not to meet."""
+    if model["adapter"] not in ADAPTERS:
+        return f"the model's adapter is {model['adapter']}, a pack's case is measured by {' or '.join(ADAPTERS)}"
     context = model.get("runtime", {}).get("context_tokens") or model.get("context_tokens")
     wanted = requires.get("min_context")
     if wanted and context and context < wanted:

@@ -22,7 +22,16 @@ from regrade.slugs import slugs
 
 SCORING_CODE = (
     *("scorers/suite", "scorers/bounded.py", "score_answers.py", "score_loop.py", "judge.py", "verdicts.py"),
-    *("statuses.py", "statistics.py", "repository_tests", "patches", "formats/suite/task.py", "row_file.py"),
+    *(
+        "statuses.py",
+        "statistics.py",
+        "repository_tests",
+        "patches",
+        "formats/suite/task.py",
+        "formats/suite/answer.py",
+    ),
+    *("row_file.py", "models/protocols.py", "models/openai_chat.py", "models/openai_responses.py"),
+    *("models/ollama_chat.py", "models/reading.py", "models/message.py", "models/sse.py"),
 )
 ASKED = (
     *("prompt", "system", "few_shot", "image_url", "temperature", "max_tokens", "max_output_tokens", "top_p", "top_k"),

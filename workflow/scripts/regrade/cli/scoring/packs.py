@@ -12,7 +12,7 @@ from regrade.scorers import benchpack as scorers
 class Scorer:
     """Scores one line after the other."""
 
-    REQUIRED = ("id", "scoring", "output")
+    REQUIRED: tuple[str, ...] = ("id", "scoring", "output")
 
     def __init__(self, models: Path, judge: str | None) -> None:
         self._models = models

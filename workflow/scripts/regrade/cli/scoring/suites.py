@@ -20,7 +20,7 @@ FAILING = "__raise__"
 class Scorer:
     """Scores one line after the other."""
 
-    REQUIRED = ("id", "task")
+    REQUIRED: tuple[str, ...] = ("id", "task")
 
     def __init__(self, models: Path, judge: str | None) -> None:
         self._models = models

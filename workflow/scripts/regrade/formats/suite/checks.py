@@ -58,6 +58,7 @@ def faults(document: Document, at: Path, fields: Any) -> Iterator[Found]:
         for found in dict.fromkeys(_scoring(document, at, fields["scoring"])):
             # A task made from one of a data set may still lack its value: it asks, and nothing is right.
             yield found._replace(severity="warning") if unfinished and found.message.startswith(NO_VALUE) else found
+    yield from _extra_body(document, at, fields)
     yield from _near_misses(document, at, fields)
 
 
@@ -171,6 +172,16 @@ def _number(expected: Any, scoring: dict[str, Any], line: int) -> Iterator[Found
     if tolerance is not None and number.value and tolerance >= abs(float(number.value)):
         said = f"is {tolerance:g}, not less than the expected {float(number.value):g}: an answer of 0 passes"
         yield Found("scoring.tolerance", line, said, "warning")
+
+
+def _extra_body(document: Document, at: Path, fields: dict[str, Any]) -> Iterator[Found]:
+    """Keys of a request that are not a task's to set."""
+    from regrade.models.entries import NOT_FOR_REQUEST
+
+    for key in fields["extra_body"] if isinstance(fields.get("extra_body"), dict) else ():
+        if key in NOT_FOR_REQUEST:
+            line = document.line((*at, "extra_body", key))
+            yield Found(f"extra_body.{key}", line, "is not a task's to set, expected parameters of the request")
 
 
 def _near_misses(document: Document, at: Path, fields: dict[str, Any]) -> Iterator[Found]:

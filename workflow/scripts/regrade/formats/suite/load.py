@@ -11,7 +11,7 @@ from typing import Any
 
 from regrade import digests, files
 from regrade.errors import Fault, FaultsError
-from regrade.formats.suite import checks, fixtures
+from regrade.formats.suite import checks, fixtures, pictures
 from regrade.formats.suite.reading import Document
 from regrade.formats.suite.task import SuiteTask
 
@@ -97,8 +97,11 @@ def _beside(path: Path, entry: dict[str, Any]) -> _Beside:
             found.fixture = str(place)
     for name in checks.listed(fields.get("image_path")):
         place = fixtures.find(name, path)
-        if place is None or not place.is_file():
-            said = f"{name!r} is no file, expected an image at one of: {fixtures.tried(name, path)}"
+        if place is None or (unfit := pictures.fault(place)):
+            tried = fixtures.tried(name, path)
+            said = (
+                f"{name!r} is not there, expected an image at one of: {tried}" if place is None else f"{place} {unfit}"
+            )
             found.faults.append(Fault(str(path), f"line {line}: {fields['id']}: image_path", said))
         else:
             found.images = (*found.images, str(place))

@@ -41,9 +41,9 @@ def score(task: SuiteTask, responses: Sequence[Response], tools: Tools) -> Score
     """What the task's scorer says. A scorer that raises has a fault of its own: no verdict, and the others go on."""
     if task.scoring_type not in TYPES or task.scoring_type == "agent_loop":
         return no_verdict("grader_error", f"scoring type {task.scoring_type!r:.60}, expected one that scores a text")
-    module = importlib.import_module(f"regrade.scorers.suite.{task.scoring_type}")
     given = responses if task.scoring_type == "pass_at_k" else responses[0]
     try:
+        module = importlib.import_module(f"regrade.scorers.suite.{task.scoring_type}")
         found: Score = module.score(task, given, tools)
     except Exception as error:
         return no_verdict("grader_error", f"the scorer {task.scoring_type} raised {type(error).__name__}: {error}")

@@ -26,7 +26,7 @@ PASSED = "PASS"
 
 
 def score(task: SuiteTask, response: Response, tools: Tools) -> Score:
-    """Full marks for PASS on stdout, half for a program that ends well without; none if the tests' end was not reached."""
+    """Full marks for PASS on stdout, half for ending well without it; nothing if the tests' end was not reached."""
     if tools.code_execution == "off":
         return no_verdict("code_not_allowed", "code that a model wrote is not run (code_execution: off)")
     missing = sandbox.available() if tools.code_execution == "sandboxed" else None
