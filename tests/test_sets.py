@@ -6,7 +6,6 @@ from regrade import sets
 from regrade.errors import FaultsError, RegradeError
 
 
-
 def known_ids(**ids):
     """Ids by format, each with the collection that it starts with."""
     joints = {"artifact": "__", "benchpack": "/", "selfbench": "-"}

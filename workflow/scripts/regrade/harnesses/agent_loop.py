@@ -1,39 +1,93 @@
 """The loop of a suite's agent_loop task: the model reads, writes and tests a repository until it says final.
 
-Every answer and every run of tests is kept as it comes in, so that a loop that was killed is told again what it was
-told.
+Hidden tests come in later, when it is done (the score_loop stage).
 """
 
 from typing import Any
 
-from regrade import files, sandbox
+from regrade import sandbox
 from regrade.formats.suite import SuiteTask, request
 from regrade.harnesses import Acted, Context, asking
-from regrade.harnesses.loop.replay import REASONS, TurnFailed, answers
-from regrade.harnesses.loop.repository import Repository
+from regrade.harnesses.loop import replay
+from regrade.harnesses.loop.files import Observation
+from regrade.harnesses.loop.repository import Repository, run_tests
+from regrade.harnesses.loop.talk import Talk, transcript_of
 from regrade.harnesses.loop.turns import Loop, Rules
-from regrade.harnesses.loop.workspace import Observation
-from regrade.models.types import Answer, ChatRequest, ChatResponse, ProviderError
+from regrade.models.types import ChatResponse
 from regrade.repository_tests import TestCommand
-from regrade.store import Store
 
 WRITES_IN_PLACE = True
 ACTION_MAX_TOKENS = 2048
+_LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens")
 
 
 def run(context: Context, acted: Acted) -> None:
-    """Let the model work, or replay the turns of a reference. Without a sandbox nobody is asked."""
+    """Let the model work, or replay the turns of a reference. Where code does not run nobody is asked."""
     mode = context.spec["code_execution"]
     missing = sandbox.available() if mode == "sandboxed" else "code_execution is off" if mode == "off" else None
     if missing:
         acted.reason, acted.message = "code_not_allowed", f"code does not run here: {missing}"
-        return
-    if "turns" in context.spec:
+    elif "turns" in context.spec:
         _replay(context, acted)
-        return
-    store = asking.store_of(context)
-    with asking.asker(context, acted, store) as asker:
-        _Asked(context, acted, asker, store).run()
+    else:
+        store = asking.store_of(context)
+        with asking.asker(context, acted, store) as asker:
+            _work(Talk(context, acted, asker, store))
+
+
+def _work(talk: Talk) -> None:
+    """Let the talk's model work until it says final or something ends it."""
+    context = talk.context
+    parameters = _parameters(context)
+    talk.acted.warnings += request.unsent(_task(context), context.spec["model"]["adapter"])
+
+    def ask(messages: list[dict[str, Any]], tools: list[dict[str, Any]] | None) -> ChatResponse | None:
+        return None if talk.is_over else talk.ask(messages, tools, parameters)
+
+    repository = Repository(context.workspace, lambda: _tested(talk))
+    loop = Loop(request.messages(_task(context)), repository, _rules(context), ask, transcript_of(context))
+    try:
+        talk.run(loop)
+    finally:
+        talk.acted.progress = loop.progress.as_value()
+
+
+def _tested(talk: Talk) -> Observation:
+    """What the model is told of a run of the visible tests; told once, it is not run again."""
+    context = talk.context
+    command, mode = _command(context, talk.seconds_left), context.spec["code_execution"]
+    cause = {
+        "task": context.spec["task"]["digest"],
+        "code_execution": mode,
+        "timeout_s": context.spec["task"]["timeout_s"],
+    }
+    told = talk.told(cause)
+    if told is None:
+        observation, tested = run_tests(context.workspace, command, mode)
+        about = {"cpu_s": tested.about["cpu_s"], **tested.about["sandbox"]} if tested.about else None
+        result = {"told": list(observation), "wall_s": tested.about.get("wall_s", 0.0), "sandbox": about}
+        told = talk.remember(cause, result)
+    if told["sandbox"]:
+        talk.add_sandbox(told["sandbox"])
+    talk.acted.wall_s += told["wall_s"]
+    return Observation(*told["told"])
+
+
+def _replay(context: Context, acted: Acted) -> None:
+    """Carry out the turns of a reference, which has nothing to answer when it is asked once more."""
+    command, mode = _command(context), context.spec["code_execution"]
+    repository = Repository(context.workspace, lambda: run_tests(context.workspace, command, mode)[0])
+    turns = replay.Turns(context.spec["turns"])
+    opening, log = request.messages(_task(context)), transcript_of(context)
+    loop = Loop(opening, repository, _rules(context), turns.ask, log)
+    try:
+        loop.run()
+    except replay.TurnFailed:
+        loop.progress.termination = "stopped"
+    acted.progress = loop.progress.as_value()
+    if loop.progress.reason:
+        said = f"the reference ended with {loop.progress.termination}, expected final"
+        acted.reason, acted.message = loop.progress.reason, said
 
 
 def _task(context: Context) -> SuiteTask:
@@ -43,102 +97,23 @@ def _task(context: Context) -> SuiteTask:
 
 
 def _rules(context: Context) -> Rules:
+    said, asked = context.spec["task"], context.spec.get("model")
+    entry = context.config.models[asked["name"]] if asked else {}
+    tagged = entry.get("thinking", "tags") == "tags"
+    return Rules(said["max_steps"], said["strict_actions"], said["native_tools"], tagged)
+
+
+def _command(context: Context, seconds_left: float | None = None) -> TestCommand:
     said = context.spec["task"]
-    return Rules(said["max_steps"], said["strict_actions"], said["native_tools"])
+    timeout_s = said["timeout_s"] if seconds_left is None else max(0.1, min(said["timeout_s"], seconds_left))
+    return TestCommand(tuple(said["test_command"]), timeout_s)
 
 
-def _command(context: Context) -> TestCommand:
-    said = context.spec["task"]
-    return TestCommand(tuple(said["test_command"]), said["timeout_s"])
-
-
-def _replay(context: Context, acted: Acted) -> None:
-    turns = context.spec["turns"]
-    waiting = answers(turns if isinstance(turns, list) else [turns])
-    repository = Repository(context.workspace, _command(context), context.spec["code_execution"])
-    loop = Loop(
-        request.messages(_task(context)), repository, _rules(context), lambda *_: next(waiting), _to_log(context)
-    )
-    try:
-        loop.run()
-    except TurnFailed:
-        loop.progress.termination = "stopped"
-    _note(acted, loop, repository)
-
-
-def _to_log(context: Context) -> Any:
-    path = context.paths.log("transcript.jsonl")
-    return lambda message: files.append_jsonl(path, message)
-
-
-def _note(acted: Acted, loop: Loop, repository: Repository) -> None:
-    """How the loop ended, for the record and for who scores it."""
-    termination = loop.progress.termination
-    acted.progress = loop.progress.as_value()
-    if not acted.reason and termination in REASONS:
-        acted.reason, acted.message = REASONS[termination], f"the loop ended with {termination}, expected final"
-    if repository.last is not None:
-        acted.sandbox = {**repository.last.about["sandbox"], "cpu_s": repository.last.about["cpu_s"]}
-
-
-class _Asked:
-    """One loop with a model that is asked."""
-
-    def __init__(self, context: Context, acted: Acted, asker: asking.Asker, store: Store) -> None:
-        self._context = context
-        self._acted = acted
-        self._asker = asker
-        self._store = store
-        self._last: ChatResponse | None = None
-        mode = context.spec["code_execution"]
-        self._repository = Repository(context.workspace, _command(context), mode, self._remembered)
-        opening = request.messages(_task(context))
-        self._loop = Loop(opening, self._repository, _rules(context), self._ask, _to_log(context))
-
-    def run(self) -> None:
-        """Run it; what ends it early is passed on when what happened so far is noted."""
-        try:
-            self._loop.run()
-        except ProviderError as error:
-            if error.kind != "context_length" or not self._acted.responses:
-                self._loop.progress.termination = "api_error"
-                raise
-            self._loop.progress.termination = "max_steps"
-            said = f"the conversation no longer fits the model's context: {error}"
-            self._acted.reason, self._acted.message = "truncated", said
-        finally:
-            _note(self._acted, self._loop, self._repository)
-
-    def _ask(self, messages: list[dict[str, Any]], tools: list[dict[str, Any]] | None) -> Answer | None:
-        limit = self._context.config.limits["trial_wall_s"]
-        if self._acted.wall_s >= limit:
-            said = f"trial_wall_s = {limit:g} s: ended after {self._acted.wall_s:.1f} s of work"
-            self._acted.reason, self._acted.message = "agent_timeout", said
-            self._loop.progress.termination = "agent_timeout"
-            return None
-        response = self._asker.ask(ChatRequest(list(messages), self._parameters(), tools))
-        row = {"request": response.request_body, "response": asking.response_value(response)}
-        files.append_jsonl(self._context.raw("calls.jsonl"), row)
-        self._last = response
-        return response
-
-    def _parameters(self) -> dict[str, Any]:
-        spec = self._context.spec
-        task = _task(self._context)
-        wanted = request.parameters(task, spec["model"]["adapter"])
-        asked = request.merged(spec["model"]["request"], wanted, spec["override"])
-        tokens = spec["task"]["action_max_tokens"] or min(
-            asked.get("max_tokens") or ACTION_MAX_TOKENS, ACTION_MAX_TOKENS
-        )
-        return {**asked, "max_tokens": tokens}
-
-    def _remembered(self, run: Any) -> Observation:
-        """What the model was told of this run of tests, if it was asked and answered before."""
-        assert self._last is not None
-        key = (self._last.digest, self._context.spec["repetition"], 0, {"task": self._context.spec["task"]["digest"]})
-        told = self._store.observation(*key)
-        if told is None:
-            found: Observation = run()
-            self._store.remember_observation(*key, list(found))
-            return found
-        return Observation(*told)
+def _parameters(context: Context) -> dict[str, Any]:
+    """The parameters of each request. A turn needs fewer tokens than a whole answer, unless the task says how many."""
+    spec = context.spec
+    wanted = request.parameters(_task(context), spec["model"]["adapter"])
+    asked = request.merged(spec["model"]["request"], wanted, spec["override"])
+    said = [asked[name] for name in _LIMITS if isinstance(asked.get(name), int)]
+    tokens = spec["task"]["action_max_tokens"] or min([*said, ACTION_MAX_TOKENS])
+    return {**asked, "max_tokens": min(tokens, spec["override"].get("max_tokens") or tokens)}

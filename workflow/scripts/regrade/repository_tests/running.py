@@ -39,6 +39,8 @@ class TestCommand:
     argv: Sequence[str]
     timeout_s: float = 60.0
 
+    __test__ = False
+
 
 @dataclass(frozen=True)
 class Tested:
@@ -49,6 +51,8 @@ class Tested:
     detail: str
     output: str = ""
     about: dict[str, Any] = field(default_factory=dict)
+
+    __test__ = False
 
 
 def run_visible(workspace: Path, command: TestCommand, mode: str) -> Tested:
