@@ -124,7 +124,7 @@ def test_links_that_code_leaves_lead_nowhere(tmp_path: Path, server: ChatServer)
     ("budget", "turns", "message", "count"),
     [
         ({"max_code_runs": 1, "max_wall_seconds": 0}, [code("1"), WRITE, code("2"), FINAL], "max_code_runs = 1", 3),
-        ({"max_code_runs": 0, "max_wall_seconds": 1}, [code("import time; time.sleep(1.1)"), FINAL], "max_wall_seconds = 1", 1),
+        ({"max_code_runs": 0, "max_wall_seconds": 1}, [code("sleep 1.1", language="sh"), FINAL], "max_wall_seconds = 1", 1),
     ],
 )  # fmt: skip
 def test_enforced_budgets_end_a_trial(
