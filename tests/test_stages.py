@@ -24,7 +24,7 @@ PLUMBING = {
         "plan/__init__",
         "sandbox/__init__",
     ),
-    *("store", "workspace", "graders/__init__", "packs/__init__", "formats/benchpack/places"),
+    *("store", "workspace", "graders/__init__", "packs/__init__", "formats/benchpack/places", "plan/suite", "spending"),
 }
 """What carries values from one place to the next and decides nothing; a package's face counts by what it shows."""
 

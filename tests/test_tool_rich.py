@@ -25,6 +25,9 @@ def code(text: str, **more: Any) -> str:
     return action("execute_code", code=text, **more)
 
 
+SLEEP = code("sleep 1.1", language="sh")
+
+
 @pytest.fixture
 def server() -> Iterator[ChatServer]:
     with ChatServer() as server:
@@ -124,7 +127,7 @@ def test_links_that_code_leaves_lead_nowhere(tmp_path: Path, server: ChatServer)
     ("budget", "turns", "message", "count"),
     [
         ({"max_code_runs": 1, "max_wall_seconds": 0}, [code("1"), WRITE, code("2"), FINAL], "max_code_runs = 1", 3),
-        ({"max_code_runs": 0, "max_wall_seconds": 1}, [code("sleep 1.1", language="sh"), FINAL], "max_wall_seconds = 1", 1),
+        ({"max_code_runs": 0, "max_wall_seconds": 1}, [SLEEP, FINAL], "max_wall_seconds = 1", 1),
     ],
 )  # fmt: skip
 def test_enforced_budgets_end_a_trial(

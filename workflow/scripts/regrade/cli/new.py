@@ -1,11 +1,13 @@
-"""Write the skeleton of a task or a pack: a small one that works, to be changed into yours piece by piece."""
+"""Write the skeleton of a task, a pack or a suite: a small one that works, to be changed into yours piece by piece."""
 
 import argparse
+import re
 import shutil
 import tempfile
 from pathlib import Path
 from string import Template
 
+from regrade import files
 from regrade.config import CATEGORIES
 from regrade.errors import RegradeError, UsageError
 from regrade.formats.artifact.manifest import ID
@@ -14,21 +16,22 @@ from regrade.nearest import nearest
 
 SKELETON = Path(__file__).parents[1] / "skeleton"
 _ENDING = ".template"
-PLACES = {"artifact": Path("problems/artifact"), "benchpack": Path("benchpacks")}
+_SUITE = re.compile(r"[a-z][a-z0-9_]*")
+PLACES = {"artifact": Path("problems/artifact"), "benchpack": Path("benchpacks"), "suite": Path("problems/suites")}
 """Where tasks of each format lie."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command line."""
     parser.add_argument("format", choices=PLACES, metavar="FORMAT", help=" or ".join(PLACES))
-    parser.add_argument("name", metavar="NAME", help="category__slug or category/slug; a pack's id")
+    parser.add_argument("name", metavar="NAME", help="category__slug or category/slug; a pack's id; a suite's name")
     default = ", ".join(f"{place} for {name}" for name, place in PLACES.items())
-    parser.add_argument("--dir", type=Path, help=f"the folder of tasks or packs (default: {default})")
+    parser.add_argument("--dir", type=Path, help=f"the folder of tasks, packs or suites (default: {default})")
 
 
 def run(args: argparse.Namespace) -> int:
     """Exit code 0; 1 if there is such a task or pack; 2 for a name that cannot be one."""
-    make = {"artifact": _artifact, "benchpack": _benchpack}[args.format]
+    make = {"artifact": _artifact, "benchpack": _benchpack, "suite": _suite}[args.format]
     make(args.name, args.dir or PLACES[args.format])
     return 0
 
@@ -47,6 +50,25 @@ def _benchpack(name: str, packs_dir: Path) -> None:
         raise UsageError(f"NAME: is {name!r}, expected letters, digits, _ and -, with no _ or - in front")
     _make("benchpack", packs_dir / name, {"pack": name})
     print(f"and name {name}, or one of its cases such as {name}/capital, in a set, sets/<name>.txt.")
+
+
+def _suite(name: str, suites_dir: Path) -> None:
+    """Two files in a folder that others share: the tasks, and their reference answers."""
+    if not _SUITE.fullmatch(name):
+        raise UsageError(f"NAME: is {name!r}, expected small letters, digits and _, with a letter in front")
+    places = {"suite.yaml": suites_dir / f"{name}.yaml", "oracle/suite.yaml": suites_dir / "oracle" / f"{name}.yaml"}
+    for place in places.values():
+        if place.exists():
+            raise RegradeError(f"{place}: exists already, expected a name that is free")
+    try:
+        for source, place in places.items():
+            text = (SKELETON / "suite" / f"{source}{_ENDING}").read_text()
+            files.write_text(place, Template(text).substitute({"suite": name}))
+    except OSError as error:
+        raise RegradeError(f"{suites_dir}: cannot be written: {error.strerror or error}") from error
+    print(*places.values(), "It works as it stands. Change the files, then try them:", sep="\n")
+    print(f"  regrade check {places['suite.yaml']}")
+    print(f"and name suite:{name}/*, or one of its tasks, in a set, sets/<name>.txt.")
 
 
 def _make(skeleton: str, folder: Path, words: dict[str, str]) -> None:

@@ -2,8 +2,11 @@
 
 protected.py      paths that a model may not write
 tree.py           the repository that is tested: pristine files, and of the model's what it may change
-running.py        one run of pytest in the sandbox, and what it reported
+running.py        the two ways to run tests: as a model sees them, and as they judge it
+pytest_run.py     one run of pytest in the sandbox
+report.py         how a program of ours reports from a process that it shares with foreign code
 report_plugin.py  the only thing of ours inside pytest
+judging.py        whether a run is a pass
 
     tested = run_hidden(pristine, workspace, TestCommand(("{python}", "-m", "pytest", "-q")), hidden, "sandboxed")
 """

@@ -1,32 +1,39 @@
-"""One run of a repository's tests in the sandbox."""
+"""A repository's tests in the sandbox: as a model sees them, and as they judge it."""
 
 import contextlib
-import json
-import os
 import secrets
-import shutil
-import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from regrade import sandbox
 from regrade.errors import SandboxError
 from regrade.repository_tests import tree
-from regrade.repository_tests.protected import is_outside
+from regrade.repository_tests.judging import Hidden, judge
+from regrade.repository_tests.protected import is_outside, is_test_file
+from regrade.repository_tests.pytest_run import Run, root_of, run_pytest
+from regrade.repository_tests.report import channel
+from regrade.workspace import remove
 
-INSIDE = "/workspace"
-_PLUGIN = Path(__file__).with_name("report_plugin.py")
-_PLUGIN_FOLDER = "/regrade-report"
-_REPORT_BYTES = 1 << 20
-_SHOWN = 1000
+_OURS = """import pytest
+
+
+def test_regrade_is_reached():
+    pass
+
+
+@pytest.mark.xfail(strict=True, raises=AssertionError)
+def test_regrade_can_fail():
+    assert False
+"""
+"""A test that passes and one that must fail: so tests were run, and had their say."""
 
 
 @dataclass(frozen=True)
 class HiddenTest:
-    """A file of tests that the model never sees."""
+    """A file of tests, or one that they need, that the model never sees."""
 
     path: str
     content: str
@@ -34,7 +41,10 @@ class HiddenTest:
 
 @dataclass(frozen=True)
 class TestCommand:
-    """The words that run the tests, `{python}` for the interpreter, and the seconds that they may take."""
+    """The words that run the tests, `{python}` for the interpreter, and the seconds that they may take.
+
+    The seconds are of CPU, of all processes together; by the clock a run may take pytest_run.WALL_FACTOR times as long.
+    """
 
     argv: Sequence[str]
     timeout_s: float = 60.0
@@ -44,7 +54,10 @@ class TestCommand:
 
 @dataclass(frozen=True)
 class Tested:
-    """`reason` is a word of statuses.TABLE, empty when passed; `output` is for people and models, one bounded line."""
+    """`reason` is a word of statuses.TABLE, empty when passed; `output` is for people and models, one bounded line.
+
+    `about` has `sandbox`, `in_process`, `cpu_s`, `wall_s`, and `left_out`: files of the model that were not tested.
+    """
 
     passed: bool
     reason: str
@@ -60,16 +73,15 @@ def run_visible(workspace: Path, command: TestCommand, mode: str) -> Tested:
     refused = _refused(command, mode)
     if refused:
         return refused
-    with _folder() as place:
-        tree.copy(workspace, place / "tree")
-        try:
-            outcome, _ = _run(place / "tree", command, [], mode)
-        except SandboxError as error:
-            return Tested(False, "sandbox_error", str(error))
-    output = _one_line(outcome)
-    if outcome.exit_code == 0:
-        return Tested(True, "", "the visible tests pass", output, _about(outcome, mode))
-    return Tested(False, "tests_failed", _how(outcome), output, _about(outcome, mode))
+    try:
+        with _folder() as place:
+            tree.copy(workspace, place / "tree")
+            run = run_pytest(place / "tree", command.argv, command.timeout_s, mode)
+    except (SandboxError, OSError) as error:
+        return Tested(False, "sandbox_error", str(error))
+    if run.outcome.exit_code == 0:
+        return Tested(True, "", "the visible tests pass", run.output, run.about)
+    return Tested(False, "tests_failed", run.ending, run.output, run.about)
 
 
 def run_hidden(
@@ -77,51 +89,55 @@ def run_hidden(
 ) -> Tested:
     """Run visible and hidden tests on the pristine repository with the model's changes.
 
-    Passed is: exit code 0, every hidden test passed, and a test of ours with a random name beside them ran, all as
-    reported over a descriptor. Exit code 0 without that report is `forged_result`.
+    Passed is: exit code 0, a report (report.py) that says so too, every hidden test file passed, and tests of ours
+    with a random name beside them came out as they must. Exit code 0 without the rest is `forged_result`.
     """
     refused = _refused(command, mode) or _refused_tests(hidden)
     if refused:
         return refused
-    with _folder() as place:
-        target = place / "tree"
-        left_out = tree.build(pristine, workspace, target)
-        mark = f"tests/test_regrade_{secrets.token_hex(8)}.py"
-        added = [*hidden, HiddenTest(mark, "def test_reached():\n    assert True\n")]
-        for test in added:
-            path = target / test.path
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(test.content, encoding="utf-8", errors="surrogateescape")
-        try:
-            outcome, report = _run(target, command, [test.path for test in added], mode)
-        except SandboxError as error:
-            return Tested(False, "sandbox_error", str(error))
-    about = _about(outcome, mode) | ({"left_out": left_out[:20]} if left_out else {})
-    return _judged(outcome, report, [test.path for test in hidden], mark, about)
+    brought = [HiddenTest(str(PurePosixPath(test.path)), test.content) for test in hidden]
+    paths = [test.path for test in brought]
+    tests = [path for path in paths if is_test_file(path)]
+    ours = HiddenTest(f"{_folder_of(tests)}/test_regrade_{secrets.token_hex(8)}.py".removeprefix("./"), _OURS)
+    try:
+        with _folder() as place:
+            changes = tree.build(pristine, workspace, place / "tree")
+            for test in (*brought, ours):
+                tree.put_test(place / "tree", test.path, test.content)
+            found = Hidden(paths, tests, ours.path)
+            run, report, altered = _reported(place / "tree", command, mode, found, changes)
+    except (SandboxError, OSError) as error:
+        return Tested(False, "sandbox_error", str(error))
+    about = run.about | ({"left_out": changes.left_out[:20]} if changes.left_out else {})
+    reason, detail = judge(run, report, found, altered)
+    if reason and changes.left_out:
+        detail += f"; without {', '.join(changes.left_out[:5])}, which a model may not bring along"
+    return Tested(not reason, reason, detail, run.output, about)
 
 
-def _judged(
-    outcome: sandbox.Outcome, report: dict[str, str] | None, hidden: list[str], mark: str, about: dict[str, Any]
-) -> Tested:
-    output = _one_line(outcome)
-    if outcome.exit_code != 0:
-        failed = [name for name, result in (report or {}).items() if result == "failed"]
-        named = f": {', '.join(failed[:5])}" if failed else f"; {output[-200:]}" if output else ""
-        return Tested(False, "tests_failed", f"{_how(outcome)}{named}", output, about)
-    if report is None or not _passed(report, mark):
-        said = "the tests ended with exit code 0 without running to their end"
-        return Tested(False, "forged_result", said, output, about)
-    missing = [path for path in hidden if not _passed(report, path)]
-    if missing:
-        return Tested(False, "tests_failed", f"no test of {', '.join(missing)} passed", output, about)
-    passed = sum(result == "passed" for result in report.values()) - 1
-    return Tested(True, "", f"{passed} tests passed, {len(hidden)} files of them hidden", output, about)
+def _reported(
+    folder: Path, command: TestCommand, mode: str, hidden: Hidden, changes: tree.Changes
+) -> tuple[Run, dict[str, Any] | None, list[str]]:
+    """A run, what pytest reported of it, and which test code is not as it was before."""
+    order = {
+        "root": root_of(folder, mode),
+        "hidden": [*hidden.all, hidden.ours],
+        "named": [*hidden.tests, hidden.ours],
+        "last": hidden.ours,
+        "changed": [*changes.added, *changes.changed],
+        "added": [name for name in changes.added if name not in hidden.all and (folder / name).is_file()],
+    }
+    before = tree.test_code(folder)
+    with channel(order) as told:
+        run = run_pytest(folder, command.argv, command.timeout_s, mode, told, order["hidden"])
+        report = told.report()
+    after = tree.test_code(folder)
+    return run, report, [name for name, content in before.items() if after.get(name) != content]
 
 
-def _passed(report: dict[str, str], path: str) -> bool:
-    """Whether tests of a file were run and none failed."""
-    found = [result for name, result in report.items() if name.split("::")[0].endswith(path)]
-    return "passed" in found and "failed" not in found
+def _folder_of(tests: list[str]) -> str:
+    """Where our own test lies: beside the first hidden one, so that the same configuration holds for both."""
+    return str(PurePosixPath(tests[0]).parent) if tests else "tests"
 
 
 def _refused(command: TestCommand, mode: str) -> Tested | None:
@@ -136,73 +152,11 @@ def _refused(command: TestCommand, mode: str) -> Tested | None:
 
 
 def _refused_tests(hidden: Sequence[HiddenTest]) -> Tested | None:
-    outside = [test.path for test in hidden if is_outside(test.path)]
-    if not outside:
-        return None
-    return Tested(
-        False, "tests_failed", f"hidden test {outside[0]!r} leads out of the repository, expected a path inside"
-    )
-
-
-def _run(
-    target: Path, command: TestCommand, added: list[str], mode: str
-) -> tuple[sandbox.Outcome, dict[str, str] | None]:
-    """The outcome of one run, and with `added` tests the report on each, None if there is none to be believed."""
-    word = secrets.token_hex(32)
-    inside = INSIDE if mode == "sandboxed" else str(target)
-    plugins = _PLUGIN_FOLDER if mode == "sandboxed" else str(_PLUGIN.parent)
-    environment = {"PYTHONPATH": inside, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-    words = [sys.executable if part == "{python}" else str(part) for part in command.argv]
-    words += ["-p", "no:cacheprovider"]
-    descriptors: dict[int, str] = {}
-    with contextlib.ExitStack() as stack:
-        reading = -1
-        if added:
-            words += ["-p", "report_plugin", *_named(command.argv, added, target)]
-            environment["PYTHONPATH"] = f"{inside}{os.pathsep}{plugins}"
-            reading, descriptors = _channels(stack, word)
-        mounts = [sandbox.Mount(target, INSIDE, writable=True)]
-        mounts += [sandbox.Mount(_PLUGIN, f"{_PLUGIN_FOLDER}/report_plugin.py")] if added else []
-        # The format's environment knows no HOME.
-        outcome = sandbox.run(sandbox.Command(
-            ["/usr/bin/env", "-u", "HOME", *words], mounts if mode == "sandboxed" else [], inside,
-            sandbox.Limits(wall_s=command.timeout_s, memory_mb=2048, processes=128, disk_mb=200, output_kb=64),
-            environment, descriptors, mode="bubblewrap" if mode == "sandboxed" else "none",
-        ))  # fmt: skip
-        return outcome, _report(reading, word) if added else None
-
-
-def _named(argv: Sequence[str], added: list[str], target: Path) -> list[str]:
-    """The added tests by name, where the command names single tests and so would not find them."""
-    named = [
-        word for word in argv[1:] if (target / str(word).split("::")[0]).exists() and not str(word).startswith("-")
-    ]
-    return added if named else []
-
-
-def _channels(stack: contextlib.ExitStack, word: str) -> tuple[int, dict[int, str]]:
-    """A descriptor to read the report from, and those that the run inherits."""
-    reading, writing = os.pipe()
-    source, filled = os.pipe()
-    os.write(filled, word.encode())
-    os.close(filled)
-    for descriptor in (reading, writing, source):
-        stack.callback(os.close, descriptor)
-    os.set_blocking(reading, False)
-    return reading, {writing: "REGRADE_REPORT", source: "REGRADE_WORD"}
-
-
-def _report(reading: int, word: str) -> dict[str, str] | None:
-    content = b""
-    with contextlib.suppress(BlockingIOError):
-        while len(content) < _REPORT_BYTES and (chunk := os.read(reading, 1 << 16)):
-            content += chunk
-    try:
-        value = json.loads(content)
-    except ValueError:
-        return None
-    outcomes = value.get("outcomes") if isinstance(value, dict) and value.get("word") == word else None
-    return outcomes if isinstance(outcomes, dict) else None
+    for test in hidden:
+        if not test.path.strip("./ ") or is_outside(test.path):
+            said = f"hidden test {test.path!r} is no path inside the repository, expected one"
+            return Tested(False, "tests_failed", said)
+    return None
 
 
 @contextlib.contextmanager
@@ -211,20 +165,4 @@ def _folder() -> Iterator[Path]:
     try:
         yield place
     finally:
-        shutil.rmtree(place, ignore_errors=True)
-
-
-def _how(outcome: sandbox.Outcome) -> str:
-    if outcome.stopped_by:
-        return f"the tests were stopped by the {outcome.stopped_by} limit after {outcome.wall_s:.1f} s"
-    return f"the tests ended with exit code {outcome.exit_code}"
-
-
-def _one_line(outcome: sandbox.Outcome) -> str:
-    text = " ".join((outcome.stdout + b"\n" + outcome.stderr).decode("utf-8", "replace").split())
-    return text if len(text) <= _SHOWN else f"{text[: _SHOWN // 2 - 3]} ... {text[-_SHOWN // 2 + 2 :]}"
-
-
-def _about(outcome: sandbox.Outcome, mode: str) -> dict[str, Any]:
-    ran_in = {"mode": "bubblewrap" if mode == "sandboxed" else "none", "bounds": outcome.bounds}
-    return {"sandbox": ran_in, "in_process": True, "cpu_s": outcome.cpu_s, "wall_s": round(outcome.wall_s, 3)}
+        remove(place)
