@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import resource
 import subprocess
 import sys
@@ -165,6 +166,13 @@ def test_an_answer_that_ends_early_or_says_pass_itself_has_not_passed(answer: st
     assert found.detail
 
 
+@pytest.mark.parametrize(("answer", "reason"), [("", "no_response"), ("```python\n\n```", "invalid_format")])
+def test_an_answer_without_code_is_not_run(answer: str, reason: str) -> None:
+    """Not even where the tests ask for nothing."""
+    found = score({"type": "code_exec", "test_code": "print('PASS')"}, answer)
+    assert (0.0, reason, "the answer holds no code") == (found.score, found.reason, found.detail)
+
+
 def test_pass_is_the_tests_to_say() -> None:
     """What the answer prints before the tests begin is not taken for it; a program without PASS gets half."""
     silent = "print('PASS' if add(2, 3) == 5 else 'FAIL')"
@@ -220,7 +228,8 @@ def test_a_limit_is_named_with_the_seconds_measured() -> None:
     """CPU is what is limited; by the clock a busy machine, or a sleeper, has three times as long."""
     spinning = ran("while True:\n    pass", timeout=0.5)
     assert WRONG == verdict(spinning)
-    assert "stopped by the cpu limit of 0.5 s after " in spinning.detail
+    # A very busy machine may come to the second limit first.
+    assert re.match(r"stopped by the (cpu limit of 0\.5|wall limit of 1\.5) s after \d\.\d s by", spinning.detail)
     sleeping = ran("import time\ntime.sleep(60)", timeout=0.3)
     assert "stopped by the wall limit of 0.9 s after " in sleeping.detail
     assert RIGHT == verdict(ran(f"import time\ntime.sleep(1)\n{ADD}", timeout=0.8))
@@ -297,7 +306,7 @@ def test_unsandboxed_code_runs_where_the_user_allows_it() -> None:
     found = ran(ADD, mode="unsandboxed")
     assert (RIGHT, "none") == (verdict(found), found.about["sandbox"]["mode"])
     assert "forged_result" == ran("print('PASS')\nraise SystemExit", mode="unsandboxed").reason
-    assert "stopped by the cpu limit" in ran("while True:\n    pass", mode="unsandboxed", timeout=0.5).detail
+    assert "stopped by the " in ran("while True:\n    pass", mode="unsandboxed", timeout=0.5).detail
 
 
 @pytest.fixture(params=IDENTITIES)

@@ -20,11 +20,15 @@ _ON_PATH = re.compile(r"^[ \t]*pythonpath\s*=\s*(\[[^\]]*\]|.*)", re.MULTILINE)
 
 
 class Changes(NamedTuple):
-    """Names of a model's files in a tree: new ones, others that it changed, and those that are not in it."""
+    """Names of a model's files in a tree: new ones, others that it changed, and (to be shown) those not in it."""
 
     added: list[str]
     changed: list[str]
     left_out: list[str]
+
+    def leave_out(self, name: str) -> None:
+        """Note a file that is not in the tree."""
+        self.left_out.append(os.fsencode(name).decode("utf-8", "backslashreplace"))
 
 
 def copy(source: Path, target: Path) -> None:
@@ -46,13 +50,13 @@ def build(pristine: Path, workspace: Path, target: Path) -> Changes:
         is_new = not (pristine / name).is_file()
         shut = protected.shadows(name, roots) if is_new else _holds_tests(pristine / name)
         if shut or _is_none_of_its_business(workspace / name, name):
-            found.left_out.append(name)
+            found.leave_out(name)
         elif name not in left:
             (target / name).unlink()
         elif _put(workspace / name, target, name):
             (found.added if is_new else found.changed).append(name)
         else:
-            found.left_out.append(name)
+            found.leave_out(name)
     return found
 
 

@@ -35,6 +35,8 @@ def score(task: SuiteTask, response: Response, tools: Tools) -> Score:
     if missing:
         return no_verdict("code_not_allowed", f"code does not run here: {missing}")
     code = code_of(response.text, task.scoring.get("extract") == "last")
+    if not code.strip():
+        return wrong("the answer holds no code", "invalid_format" if response.text.strip() else "no_response")
     tests = task.scoring.get("test_code")
     seconds = as_count(task.scoring.get("timeout")) or CPU_S
     limits = sandbox.Limits(seconds * WALL_FACTOR, seconds, MEMORY_MB, processes=64, disk_mb=64, output_kb=64)
