@@ -23,6 +23,9 @@ ANSWERS = [
     {"when": "Mend it", "text": FENCED},
     {"when": "Say no", "status": 500, "body": "down"},
     {"when": "Say yes", "text": "yes"},
+    {"when": "Mark it", "text": "SCORE: 0.9"},
+    {"when": "Write run_tests", "text": '{"action": "final", "args": {"message": "done"}}'},
+    {"when": "Print three", "text": "```python\nprint(3)\n```"},
     {"when": "exit code 0", "text": "It is written."},
     {
         "when": "execute_code",
@@ -73,6 +76,24 @@ repetitions = 2
 id = "ask"
 prompt = "Say yes, and fast."
 """
+SUITE = """\
+version: 2
+release: "2026-11"
+tasks:
+  - {id: "yes", category: words, prompt: Say yes., execution_surface: prompt, source_signal: own, contamination_risk: low,
+     introduced: "2026-11-30", scoring: {type: exact, value: "yes"}}
+  - {id: "no", category: words, prompt: Say no., scoring: {type: exact, value: "no"}}
+  - {id: marked, category: words, prompt: Say yes to a judge., scoring: {type: llm_judge, criteria: Mark it}}
+  - {id: drawn, category: words, prompt: Say yes four times., scoring: {type: pass_at_k, k: 1, n: 2, inner_type: exact, value: "yes"}}
+  - {id: coded, category: words, prompt: Print three., scoring: {type: code_exec, test_code: print("PASS")}}
+  - {id: looped, category: words, prompt: Write run_tests until they pass., max_turns: 2,
+     scoring: {type: agent_loop, repo_fixture: repository, test_command: [python, -m, pytest, -q], max_steps: 2,
+               hidden_tests: [{path: test_a.py, content: "def test_a():\\n    assert False\\n"}]}}
+  - {id: rows, category: words, dataset: {name: data/rows.jsonl}, template: "Say yes to {{ name }}.",
+     scoring: {type: exact, answer_field: answer}}
+  - {id: gone, category: words, dataset: {name: data/gone.jsonl}, template: "Say yes to {{ name }}.",
+     scoring: {type: exact, answer_field: answer}}
+"""
 METADATA = {"runtime": {"name": "x"}, "model": {"file": "y"}, "operating_conditions": None, "notes": "z", "more": 1}
 
 
@@ -87,6 +108,10 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
         }
         project = Project(tmp_path_factory.mktemp("fields"), arms, models)
         _run_tasks(project)
+        project.config["arms"] = {"asked": {"harness": "direct", "model": "m"}, "oracle": {"harness": "oracle"}}
+        models["m"]["prices"] = {"input": 1, "output": 1}
+        _run_suites(project)
+        del models["m"]["prices"], project.config["budget"]
         project.config["arms"] = {"asked": arms["asked"], "native": {"harness": "single-shot", "model": "o"}}
         _run_packs(project)
     return project.folder / "results"
@@ -105,6 +130,20 @@ def _run_tasks(project: Project) -> None:
     assert {"asked": "failed", "loop": "passed"} == {
         row["arm"]: row["status"] for row in project.records("tiny") if row["task"] == "algorithmic__alpha"
     }
+
+
+def _run_suites(project: Project) -> None:
+    """A suite with whatever leaves files of its own, scored twice."""
+    project.write("problems/suites/data/rows.jsonl", '{"name": "Ada", "answer": "yes"}\n')
+    project.write("problems/suites/repository/a.py", "a = 1\n")
+    file = project.write("problems/suites/words.yaml", SUITE)
+    project.config |= {"judge": "m", "budget": {"usd": 5}}
+    project.write_config()
+    project.add_set("words", "suite:*")
+    project.snakemake("results/words/records.csv")
+    file.write_text(SUITE.replace('value: "no"', 'value: "none"'))
+    project.snakemake("results/words/summary.md", "results/runs/asked/suite/words/summary.md")
+    print({row["task"]: (row["status"], row["reason"], row["message"]) for row in project.records("words")})
 
 
 def _run_packs(project: Project) -> None:
@@ -146,13 +185,14 @@ def sections() -> dict[str, list[str]]:
 
 
 def section_of(path: str) -> list[str] | None:
-    """The documented fields of the section that names a file."""
+    """The documented fields of the section that names a file; where several do, of the one that says most."""
+    found = {}
     for pattern, fields in sections().items():
         form = re.escape(pattern).replace("NNN", "[0-9]{3,}")
         form = re.sub(r"<[a-z]+>", "[^/]+", form) + (".+" if pattern.endswith("/") else "")
         if re.fullmatch(form, path):
-            return fields
-    return None
+            found[len(re.sub(r"<[a-z]+>", "", pattern))] = fields
+    return found[max(found)] if found else None
 
 
 def test_every_file_below_results_is_documented(results: Path) -> None:
@@ -178,6 +218,8 @@ def observed(value: Any, prefix: str = "") -> Iterator[str]:
 
 def is_documented(name: str, fields: list[str]) -> bool:
     forms = [re.sub(r"<[a-z]+>", ".+", re.escape(field)).replace(r"\.\*", r"((\.|\[\]).*)?") for field in fields]
+    if fields == ["*"]:
+        return True
     above = any(field.startswith((f"{name}.", f"{name}[]")) for field in fields)
     return above or any(re.fullmatch(form, name) for form in forms)
 

@@ -34,6 +34,7 @@ def main(spec_text: str) -> None:
         if "checks" in progress:
             progress["checks"] = {**progress["checks"], "hidden_tests_passed": passed}
             progress["passed"] = sum(progress["checks"].values())
+            progress["share"] = round(progress["passed"] / progress["total"], 4)
     verdicts.write("score_loop", spec, made_of, verdict, attempted=True, ran_in=ran_in, progress=progress)
 
 

@@ -97,9 +97,7 @@ def _task(context: Context) -> SuiteTask:
 
 
 def _rules(context: Context) -> Rules:
-    said, asked = context.spec["task"], context.spec.get("model")
-    entry = context.config.models[asked["name"]] if asked else {}
-    tagged = entry.get("thinking", "tags") == "tags"
+    said, tagged = context.spec["task"], context.spec.get("thinking", "tags") == "tags"
     return Rules(said["max_steps"], said["strict_actions"], said["native_tools"], tagged)
 
 

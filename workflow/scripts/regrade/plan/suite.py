@@ -332,6 +332,7 @@ class SuitePlan:
             asked = self.arm_asked(trial.arm)
             spec["model"] = asked["model"]
             spec["override"] = asked["override"]
+            spec["thinking"] = self.config.models[arm["model"]].get("thinking", "tags")
         if skip := self.skip(trial):
             spec["skip"] = skip
         return spec

@@ -12,13 +12,15 @@ def split_thinking(text: str) -> tuple[str, str]:
     an end is all thought from there; a bracket one without an end is text. Inside a code fence a tag is text. A
     closing tag before any opening one ends thoughts that the model's template began.
     """
+    lowered = text.lower()
+    first_opening, last_closing = lowered.find("<think"), lowered.rfind("[/thinking]")
     pieces, thoughts, position, fence = [], [], 0, ""
     while found := _TOKEN.search(text, position):
         token = found[0].strip().lower()
         if token.startswith(("```", "~~~")):
             fence = "" if fence and token.startswith(fence) else fence or re.match(r"[`~]+", token)[0]  # type: ignore[index]
         elif not fence and token in ("<think>", "<thinking>", "[thinking]"):
-            end = _closing(text, found.end(), token)
+            end = None if token[0] == "[" and found.end() > last_closing else _closing(text, found.end(), token)
             if end is None and token.startswith("["):
                 pieces.append(text[position : found.end()])
                 position = found.end()
@@ -27,7 +29,7 @@ def split_thinking(text: str) -> tuple[str, str]:
             thoughts.append(text[found.end() : end.start() if end else len(text)])
             position = end.end() if end else len(text)
             continue
-        elif not fence and token.startswith("</") and not thoughts and "<think" not in text[: found.start()].lower():
+        elif not fence and token.startswith("</") and not thoughts and not 0 <= first_opening < found.start():
             thoughts.append("".join(pieces) + text[position : found.start()])
             pieces, position = [], found.end()
             continue
