@@ -15,7 +15,7 @@ from typing import Any
 
 from regrade import files
 from regrade.errors import InputsError, ending_in_one_line
-from regrade.formats.suite import SuiteTask
+from regrade.formats.suite import SuiteTask, fixtures
 from regrade.formats.suite.dataset import RowFault, expand, local_dataset
 
 SUFFIXES = {".jsonl": "json", ".json": "json", ".csv": "csv", ".parquet": "parquet"}
@@ -54,6 +54,9 @@ def load(spec: dict[str, Any]) -> Any:
             f"wrote. To allow it for this data set, add {name!r} to trusted_datasets in the configuration"
         )
     place = local_dataset(SuiteTask(spec["id"], "", spec["fields"], spec["file"]))
+    if place is None and Path(name).suffix in SUFFIXES:
+        looked = fixtures.tried(name, Path(spec["file"]))
+        raise InputsError(f"{spec['id']}: dataset.name: is {name!r}, expected a file that is there; looked at {looked}")
     try:
         return _load_local(place, asked) if place else _load_named(name, asked)
     except ImportError as error:
