@@ -57,12 +57,16 @@ class Peer:
         shutil.rmtree(place, ignore_errors=True)
         place.mkdir()
         words, environment = self.prepare(place, port, tasks, in_flight)
-        return cost_of(words, place, port, environment)
+        cost = cost_of(words, place, port, environment)
+        if cost.requests < tasks:
+            raise SystemExit(f"{words} ended well, but asked {cost.requests} of {tasks} times: see {place}")
+        return cost
 
 
 def _inspect(place: Path, port: int, tasks: int, in_flight: int) -> tuple[list[str], dict[str, str]]:
     (place / "numbers.py").write_text(INSPECT.format(tasks=tasks))
-    words = ["inspect", "eval", "numbers.py", "--model", "openai/m", "--max-connections", str(in_flight)]
+    words = ["inspect", "eval", "numbers.py", "--model", "openai/m", "-M", "responses_api=false"]
+    words += ["--max-connections", str(in_flight)]
     words += ["--max-samples", str(in_flight), "--display", "none", "--temperature", "0", "--max-tokens", "64"]
     return words, {"OPENAI_API_KEY": "none", "OPENAI_BASE_URL": f"http://127.0.0.1:{port}/v1"}
 

@@ -4,6 +4,8 @@ REQUIRED INPUTS: config/config.yaml and the models file, tasks and sets (read, n
 OUTPUTS: none
 """
 
+import atexit
+import gc
 import json
 import os
 import sys
@@ -15,6 +17,10 @@ LIBRARY = str(Path(workflow.basedir) / "workflow" / "scripts")
 sys.path.insert(0, LIBRARY)
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [LIBRARY, os.environ.get("PYTHONPATH")]))
 os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+
+# The plan lives as long as the process. Without this Python looks through all of it once more when it ends, which takes
+# longer than writing a summary.
+atexit.register(gc.freeze)
 
 from regrade import config as configuration
 from regrade.errors import RegradeError

@@ -20,7 +20,7 @@ from regrade.formats.artifact.load import load_folders
 from regrade.formats.artifact.task import MANIFEST, absolute
 from regrade.formats.benchpack.check import check_pack
 from regrade.formats.benchpack.pack import MANIFEST as PACK_MANIFEST
-from regrade.formats.suite.check import check_suites
+from regrade.formats.suite.check import check_suites, is_suite
 
 SKIPPED = {"__pycache__", "node_modules", "results"}
 """Folders that are not searched, beside hidden ones."""
@@ -81,7 +81,9 @@ def _gather(paths: list[Path]) -> _Found:
     for path in paths:
         found = _look(path)
         if not any(found):
-            raise UsageError(f"No matching tasks: {path} holds no {MANIFEST}, no {PACK_MANIFEST}, no suite and no set")
+            raise UsageError(
+                f"No matching tasks: {path} holds no {MANIFEST}, no {PACK_MANIFEST}, no suite (*.yaml) and no set"
+            )
         for kind, items in zip(kinds, found, strict=True):
             kind |= {absolute(item): item for item in items}
     return _Found(*(list(kind.values()) for kind in kinds))
@@ -92,7 +94,7 @@ def _look(path: Path) -> _Found:
         return _search(path)
     if not path.exists():
         raise UsageError(f"{path}: does not exist, expected a task, a pack, a set, or a folder of them")
-    if path.name == MANIFEST:
+    if path.name == MANIFEST and not is_suite(path):
         return _Found([path.parent], [], [], [])
     if path.name == PACK_MANIFEST:
         return _Found([], [path.parent], [], [])
@@ -114,22 +116,25 @@ def _search(root: Path) -> _Found:
         if PACK_MANIFEST in names:
             folders.clear()
             found.packs.append(folder)
-        elif MANIFEST in names or (folder / "grader" / "hidden.py").exists():
+        elif _is_task(folder, names):
             folders.clear()
             found.tasks.append(folder)
         elif folder.resolve().name == "suites" or (folder == root and _holds_suites(folder, names)):
             folders.clear()
-            found.suites.extend(folder / name for name in sorted(names) if name.endswith((".yaml", ".yml")))
+            found.suites.extend(folder / name for name in sorted(names) if name.endswith(".yaml"))
         elif folder.resolve().name == "sets":
             found.sets.extend(folder / name for name in sorted(names) if name.endswith(".txt"))
         folders[:] = sorted(name for name in folders if name not in SKIPPED and not name.startswith("."))
     return found
 
 
+def _is_task(folder: Path, names: list[str]) -> bool:
+    return (MANIFEST in names and not is_suite(folder / MANIFEST)) or (folder / "grader" / "hidden.py").exists()
+
+
 def _holds_suites(folder: Path, names: list[str]) -> bool:
-    """Whether a folder's YAML files are suites: not a configuration's."""
-    files = [folder / name for name in names if name.endswith(".yaml")]
-    return bool(files) and not {"config.yaml", "models.yaml", "environment.yml"} & set(names)
+    """Whether any YAML file in a folder is a suite: others are a configuration's, a schema's, a service's."""
+    return any(is_suite(folder / name) for name in names if name.endswith(".yaml") and not name.startswith("."))
 
 
 def _check_tasks(folders: list[Path]) -> Iterator[Fault]:

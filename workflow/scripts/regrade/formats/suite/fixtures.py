@@ -3,10 +3,19 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+_SHOWN = 200
+
 
 def find(name: str, file: Path) -> Path | None:
     """The file or folder of that name: the first of `places` that exists."""
-    return next((place for place in places(name, file) if place.exists()), None)
+    return next((place for place in places(name, file) if _exists(place)), None)
+
+
+def _exists(place: Path) -> bool:
+    try:
+        return place.exists()
+    except OSError:  # A name that is too long, or a folder that must not be entered.
+        return False
 
 
 def places(name: str, file: Path) -> Iterator[Path]:
@@ -21,5 +30,9 @@ def places(name: str, file: Path) -> Iterator[Path]:
 
 
 def tried(name: str, file: Path) -> str:
-    """The places that were looked at, for a message."""
-    return ", ".join(dict.fromkeys(str(place) for place in places(name, file)))
+    """The places that were looked at, for a message of one bounded line."""
+    return ", ".join(dict.fromkeys(_shown(str(place)) for place in places(name, file)))
+
+
+def _shown(place: str) -> str:
+    return repr(place[:_SHOWN]) if len(place) > _SHOWN or not place.isprintable() else place

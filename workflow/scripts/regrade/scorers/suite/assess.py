@@ -31,7 +31,7 @@ class Assessed:
 
 def assess(task: SuiteTask, responses: Sequence[Response], tools: Tools) -> Assessed:
     """The verdict on a task's answer, of pass_at_k on its samples. Never raises, whatever task and answer are."""
-    first = responses[0]
+    first = responses[0] if responses else Response("")
     if task.scoring_type != "pass_at_k" and first.error:
         return _verdict(task, no_verdict("provider_error", first.error), first)
     return _verdict(task, score(task, responses, tools), first)
@@ -41,7 +41,7 @@ def score(task: SuiteTask, responses: Sequence[Response], tools: Tools) -> Score
     """What the task's scorer says. A scorer that raises has a fault of its own: no verdict, and the others go on."""
     if task.scoring_type not in TYPES or task.scoring_type == "agent_loop":
         return no_verdict("grader_error", f"scoring type {task.scoring_type!r:.60}, expected one that scores a text")
-    given = responses if task.scoring_type == "pass_at_k" else responses[0]
+    given = responses if task.scoring_type == "pass_at_k" else (*responses, Response(""))[0]
     try:
         module = importlib.import_module(f"regrade.scorers.suite.{task.scoring_type}")
         found: Score = module.score(task, given, tools)
@@ -57,14 +57,17 @@ def _verdict(task: SuiteTask, found: Score, response: Response) -> Assessed:
     value = round(found.value, 6)
     if found.value >= task.pass_threshold:
         return Assessed(value, True, "passed", "", detail, found.about)
-    return Assessed(value, False, "failed", _reason(found, response), detail, found.about)
+    return Assessed(value, False, "failed", _reason(task, found, response), detail, found.about)
 
 
-def _reason(found: Score, response: Response) -> str:
-    """Why an answer did not pass: how it ended, where that explains it, else what its scorer says."""
+def _reason(task: SuiteTask, found: Score, response: Response) -> str:
+    """Why an answer did not pass: how it ended, where that explains it, else what its scorer says.
+
+    What logprob_choice asks for is one token, so that every answer to it is cut off.
+    """
     if response.declined:
         return "refusal"
-    if response.truncated:
+    if response.truncated and task.scoring_type != "logprob_choice":
         return "truncated"
     if not response.text.strip() and found.reason in ("", "wrong_answer", "invalid_format"):
         return "no_response"

@@ -11,7 +11,9 @@ def score(task: SuiteTask, response: Response, tools: Tools) -> Score:
     wanted = text_of(expected(task.scoring))
     if not folded(wanted):
         return wrong("the task expects nothing: its value is empty")
-    found = extract.text(response.text, task.scoring.get("extract"))
-    if found is not None and folded(wanted) in folded(found):
+    found = extract.answer(task, response)
+    if found is None:
+        return extract.nothing(task, response)
+    if folded(wanted) in folded(found):
         return right(f"contains {shown(wanted)}")
-    return wrong(f"does not contain {shown(wanted)}: {shown(response.text)}")
+    return wrong(f"does not contain {shown(wanted)}: {shown(found)}")

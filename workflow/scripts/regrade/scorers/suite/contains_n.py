@@ -12,6 +12,9 @@ def score(task: SuiteTask, response: Response, tools: Tools) -> Score:
     wanted, least = text_of(expected(task.scoring)), as_count(task.scoring.get("min_count", 1))
     if not folded(wanted) or least is None:
         return wrong("the task expects nothing: its value is empty, or its min_count no number")
-    found = folded(extract.text(response.text, task.scoring.get("extract")) or "").count(folded(wanted))
-    said = f"contains {shown(wanted)} {found} times"
-    return right(said) if found >= least else wrong(f"{said}, expected at least {least:g}")
+    found = extract.answer(task, response)
+    if found is None:
+        return extract.nothing(task, response)
+    times = folded(found).count(folded(wanted))
+    said = f"contains {shown(wanted)} {times} times"
+    return right(said) if times >= least else wrong(f"{said}, expected at least {least:g}")

@@ -1,4 +1,4 @@
-"""Type `ends_with`: the last non-empty line ends with the expected word or words."""
+"""Type `ends_with`: the last line that is not blank ends with the expected word or words."""
 
 import re
 
@@ -7,24 +7,32 @@ from regrade.scorers.suite import extract
 from regrade.scorers.suite.normalised import expected, folded, shown, text_of
 from regrade.scorers.suite.scored import Response, Score, Tools, right, wrong
 
-_AROUND = " \t.,!?;:\"'()[]{}*_`~«»。、！？"
+_AROUND = " \t.,!?;:\"'()[]{}*_`~«»。、！？「」『』"
+_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+"""Letters of scripts that put no blanks between words, or join endings to them."""
 
 
 def score(task: SuiteTask, response: Response, tools: Tools) -> Score:
     """Punctuation, quotes, brackets and emphasis around the words do not count, nor do case and accents."""
-    wanted = folded(text_of(expected(task.scoring))).strip(_AROUND).split()
+    wanted = _words(text_of(expected(task.scoring)))
     if not wanted:
         return wrong("the task expects nothing: its value is empty")
-    text = extract.text(response.text, task.scoring.get("extract")) or ""
-    lines = [line for line in re.split(r"\r\n|\n|\r", text) if line.strip()]
-    words = folded(lines[-1]).split() if lines else []
-    last = [word.strip(_AROUND) for word in words if word.strip(_AROUND)][-len(wanted) :]
-    if last == [word.strip(_AROUND) for word in wanted] or _ends(words, wanted):
-        return right(f"ends with {shown(' '.join(wanted))}")
-    return wrong(f"ends with {shown(' '.join(last))}, expected {shown(' '.join(wanted))}")
+    found = extract.answer(task, response)
+    if found is None:
+        return extract.nothing(task, response)
+    lines = [line for line in re.split(r"\r\n|\n|\r", found) if line.strip()]
+    last = _words(lines[-1])[-len(wanted) :] if lines else []
+    said = shown(" ".join(last))
+    if last == wanted or (last and last[:-1] == wanted[:-1] and _ends(last[-1], wanted[-1])):
+        return right(f"ends with {said}")
+    return wrong(f"ends with {said}, expected {shown(' '.join(wanted))}")
 
 
-def _ends(words: list[str], wanted: list[str]) -> bool:
-    """Whether a line of a script without blanks between words ends with the expected word."""
-    single = len(wanted) == 1 and not wanted[0].isascii()
-    return single and bool(words) and words[-1].strip(_AROUND).endswith(wanted[0]) and not words[-1].isascii()
+def _words(line: str) -> list[str]:
+    """The words of a line as they are compared; signs that stand for themselves are none, as long as there are words."""
+    words = [word for word in (piece.strip(_AROUND) for piece in folded(line).split()) if word]
+    return [word for word in words if any(sign.isalnum() for sign in word)] or words
+
+
+def _ends(word: str, wanted: str) -> bool:
+    return bool(_UNSPACED.match(wanted)) and word.endswith(wanted)

@@ -12,9 +12,12 @@ LEAST = 0.5
 def score(task: SuiteTask, response: Response, tools: Tools) -> Score:
     """Case and accents aside."""
     wanted = folded(text_of(expected(task.scoring))).strip()
-    found = folded(extract.text(response.text, task.scoring.get("extract")) or "").strip()
     if not wanted:
         return wrong("the task expects nothing: its value is empty")
+    answer = extract.answer(task, response)
+    if answer is None:
+        return extract.nothing(task, response)
+    found = folded(answer).strip()
     if wanted in found or (found in wanted and len(found) >= LEAST * len(wanted)):
         return right(f"matches {shown(wanted)}")
     return wrong(f"is {shown(found)}, expected something like {shown(wanted)}")

@@ -13,7 +13,10 @@ def score(task: SuiteTask, response: Response, tools: Tools) -> Score:
     groups = _groups(task.scoring)
     if not groups:
         return wrong("the task expects nothing: it has neither groups nor values")
-    text = folded(extract.text(response.text, task.scoring.get("extract")) or "")
+    found = extract.answer(task, response)
+    if found is None:
+        return extract.nothing(task, response)
+    text = folded(found)
     for group in groups:
         if not any(folded(word) and folded(word) in text for word in group):
             return wrong(f"contains none of {', '.join(shown(word, 40) for word in group[:8])}")

@@ -1,13 +1,19 @@
-"""Texts in the form in which they are compared: no case, no accents on Latin letters, one kind of quotes."""
+"""Texts in the form in which they are compared: no case, no accents on Latin letters, one kind of quotes and dashes."""
 
 import re
 import unicodedata
 from typing import Any
 
 _SIGNS = str.maketrans({
-    "‘": "'", "’": "'", "‚": "'", "′": "'", "“": '"', "”": '"', "„": '"', "‐": "-", "‑": "-", "⁄": "/",
+    "‘": "'", "’": "'", "‚": "'", "′": "'", "“": '"', "”": '"', "„": '"', "⁄": "/", "−": "-",
+    "‐": "-", "‑": "-", "‒": "-", "–": "-", "—": "-",
+    "ł": "l", "ø": "o", "đ": "d", "ħ": "h", "ı": "i", "æ": "ae", "œ": "oe", "þ": "th", "ð": "d",
 })  # fmt: skip
+"""What has no decomposition; letters are looked for in lower case."""
+
 _INVISIBLE = re.compile("[\u200b-\u200f\u2060-\u2064\ufeff\u00ad]")
+_UNMARKED = re.compile("LATIN|GREEK|CYRILLIC SMALL LETTER IE$")
+"""Letters whose marks do not count; Greek loses them in capitals, and ё is written е by many."""
 
 
 def text_of(value: Any) -> str:
@@ -26,16 +32,23 @@ def visible(text: str) -> str:
 
 def folded(text: str) -> str:
     """A text for comparison whatever its case and the accents on its Latin letters; other scripts keep their marks."""
+    if text.isascii():
+        return text.lower()
+    # Some signs, such as bold letters, have a case only once they are decomposed.
+    plain = unicodedata.normalize("NFKD", _INVISIBLE.sub("", text)).casefold()
+    return unicodedata.normalize("NFC", _without_marks(unicodedata.normalize("NFKD", plain)).translate(_SIGNS))
+
+
+def _without_marks(text: str) -> str:
     pieces: list[str] = []
-    latin = False
-    for sign in unicodedata.normalize("NFKD", _INVISIBLE.sub("", text).translate(_SIGNS).casefold()):
-        if unicodedata.category(sign) == "Mn":
-            if not latin:
-                pieces.append(sign)
+    counts = True
+    for sign in text:
+        if unicodedata.category(sign) != "Mn":
+            counts = not (sign.isascii() or _UNMARKED.match(unicodedata.name(sign, "")))
+        elif not counts:
             continue
-        latin = sign.isascii() or "LATIN" in unicodedata.name(sign, "")
         pieces.append(sign)
-    return unicodedata.normalize("NFC", "".join(pieces).translate(_SIGNS))
+    return "".join(pieces)
 
 
 def expected(scoring: dict[str, Any]) -> Any:

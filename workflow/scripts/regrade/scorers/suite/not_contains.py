@@ -15,7 +15,10 @@ def score(task: SuiteTask, response: Response, tools: Tools) -> Score:
         return wrong("the task forbids nothing: it has no forbidden")
     if not response.text:
         return wrong("there is no answer that could avoid anything", "no_response")
-    text = visible(extract.text(response.text, task.scoring.get("extract")) or response.text).casefold()
+    found = extract.answer(task, response)
+    if found is None:
+        return extract.nothing(task, response)
+    text = visible(found).casefold()
     for word in words:
         if visible(word).casefold() in text:
             return wrong(f"contains the forbidden {shown(word)}")

@@ -1,4 +1,4 @@
-"""Numbers in a text, read as people write them, each with its place."""
+"""Numbers in a text, read as people write them, each with its place. Nothing is evaluated, and sizes are bounded."""
 
 import math
 import re
@@ -10,126 +10,164 @@ from typing import Any, NamedTuple
 LONGEST = 400
 """Digits of a number that is still read."""
 
-_UNITS = (
-    "kg|g|mg|lb|lbs|oz|km|m|cm|mm|nm|ft|in|mi|l|ml|s|ms|us|ns|h|hr|hrs|min|mins|d|k|m|b|kb|mb|gb|tb|kib|mib|gib|hz|khz|mhz|ghz|"
-    "w|kw|kwh|v|a|c|f|x|px|pt|pct|percent|usd|eur|gbp|am|pm|st|nd|rd|th|cents|years|°c|°f"
-)
-_CURRENCY = "usd|eur|gbp|chf|jpy|us|rs"
-_GROUPS = r"\d{1,3}(?:[,\u00a0\u2009\u202f_']\d{3})+(?![\d])"
+_LETTER = r"A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f"
+_MINUS = r"\-\u2212\u2013"
+_GROUPED = r"[,\u00a0\u2009\u202f_'\u2019]"
+_GROUPS = rf"(?<!\d,)\d{{1,3}}(?:{_GROUPED}\d{{3}})+(?!{_GROUPED}?\d)"
 _NUMBER = re.compile(
-    rf"(?P<sign>(?<![^\W_])(?<![)\].%])[-\u2212])?"
-    rf"(?:(?P<whole>{_GROUPS}|\d+)(?P<part>\.\d+)?|(?<![\w.])(?P<leading>\.\d+))"
-    r"(?P<exponent>[eE][-+]?\d{1,6}(?![\w.])|\s?(?:x|\u00d7|\*|\\times|\\cdot)\s?10\s?\^\s?\{?(?P<power>[-\u2212]?\d{1,4})\}?)?"
-    r"(?P<percent>\s?(?:\\?%|percent\b|pct\b))?",
+    rf"(?=[{_MINUS}$\u20ac\u00a3\u00a5\u20b9\u20a9\u20bd.\d])"
+    rf"(?P<sign>(?<![^\W_])(?<![)\].%])[{_MINUS}])?(?P<currency>[$\u20ac\u00a3\u00a5\u20b9\u20a9\u20bd]\s?)?"
+    r"(?:(?<![\d./])(?:(?P<mixed>\d{1,3})\ )?(?P<above>\d{1,30})\s?/\s?(?P<below>\d{1,30})(?![\d/]|\.\d)"
+    rf"|(?P<whole>{_GROUPS}|\d+)(?P<part>\.\d+)?|(?<![\w.])(?P<leading>\.\d+))"
+    rf"(?P<exponent>[eE](?P<shift>[+{_MINUS}]?\d{{1,9}})(?!\w|\.\d)"
+    rf"|\s?(?:x|\u00d7|\u00b7|\*|\\times|\\cdot)\s?10\s?\^\s?\{{?(?P<power>[+{_MINUS}]?\d{{1,400}})(?!\d)\}}?"
+    rf"|\s?\^\s?\{{?(?P<raised>[+{_MINUS}]?\d{{1,400}})(?!\d)\}}?)?"
+    r"(?P<percent>\s{0,3}(?:%|(?:percent|per\ cent|pct)\b))?",
     re.IGNORECASE,
 )
+_UNITS = re.compile(
+    r"(?:(?:[munpkcdhgt\u00b5\u03bc]|da)?(?:m|g|s|l|a|v|w|j|n|k|c|f|b|t|pa|hz|ev|wh|ah|mol|bar|cal|bit|byte)s?"
+    r"|[kmgt]ib|[km]?ph|bps|[kmg]bps|lbs?|oz|ft|in|mi|yd|h|hrs?|mins?|sec|d|days?|wks?|yrs?|years?|x|px|pt|pct|percent|bn|mn"
+    r"|usd|eur|gbp|chf|jpy|cents?|am|pm|st|nd|rd|th|rad|deg|\u03c0|pi)\d?_*",
+    re.IGNORECASE,
+)
+_CURRENCIES = re.compile("usd|eur|gbp|chf|jpy|us|rs", re.IGNORECASE)
+_BEFORE = re.compile(rf"[{_LETTER}_]+\Z")
+_BEHIND = re.compile(rf"[{_LETTER}_][\w]*")
+_RAISED = str.maketrans("\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079\u207b\u207a", "0123456789-+")
 _DECIMAL_COMMA = str.maketrans({".": ",", ",": "."})
-_LATEX = (
-    (re.compile(r"\\[!,;: ]|\{,\}"), lambda found: "," if found[0] == "{,}" else ""),
-    (re.compile(r"\\(?:text|mathrm|mbox|textbf|mathbf)\s*\{([^{}]*)\}"), lambda found: f" {found[1]} "),
+_REWRITTEN = (
+    (re.compile(r"\\!"), ""),
+    (re.compile(r"\\,"), "\u2009"),
+    (re.compile(r"\\[;: ]"), " "),
+    (re.compile(r"\{,\}"), ","),
+    (re.compile("\\\\%|\uff05"), "%"),
+    (re.compile(r"\\(?:text|mathrm|mbox|textbf|mathbf)\s*\{([^{}]*)\}"), r" \1 "),
+    (re.compile(r"(?<=\d)\s*\\[dt]?frac\s*\{\s*(\d{1,30})\s*\}\s*\{\s*(\d{1,30})\s*\}"), r" \1/\2"),
+    (re.compile(r"\\[dt]?frac\s*\{\s*(-?\d{1,30})\s*\}\s*\{\s*(\d{1,30})\s*\}"), r"\1/\2"),
+    (re.compile(r"\\[dt]?frac\s*(\d)(\d)(?!\d)"), r"\1/\2"),
+    (
+        re.compile(r"(\d?)([\u00bc-\u00be\u2150-\u215e])"),
+        lambda found: found[1] + " " * bool(found[1]) + _plain_fraction(found[2]),
+    ),
+    (
+        re.compile(r"(?<=[\w)\]])[\u2070\u00b9\u00b2\u00b3\u2074-\u2079\u207a\u207b]{1,7}"),
+        lambda found: "^" + found[0].translate(_RAISED),
+    ),
 )
-_FRACTION = re.compile(
-    r"\\[dt]?frac\s*\{\s*(-?\d{1,30})\s*\}\s*\{\s*(\d{1,30})\s*\}"
-    r"|(?<![\w./])(-?\d{1,30})\s?/\s?(\d{1,30})(?![\w/]|\.\d)"
-)
-
-
-_ALONE = re.compile(r"[^\w]*[\d.,_'\s\u2212-]+(?:e[-+]?\d+)?\s*(?:\\?%|[A-Za-z°]{0,8})[^\w]*", re.IGNORECASE)
 
 
 class Number(NamedTuple):
-    """A number: its value, where it starts, whether a percent sign follows."""
+    """A number: its value, where it starts and ends in what is read, and whether a percent sign follows.
 
-    value: float | Fraction
-    start: int
+    A fraction and a power are one number; what they are made of are numbers too, each a `part`.
+    """
+
+    value: int | Fraction
+    start: int = 0
+    end: int = 0
     percent: bool = False
+    part: bool = False
 
 
 def find(text: str, decimal: str = ".") -> list[Number]:
     """All numbers of a text, in order. Signs in words (Carbon-14, 10-15) are hyphens; 42abc and H2O hold no number.
 
     A comma groups thousands where three digits follow each; any other parts numbers, as in a list. `decimal: ","` turns
-    both round.
+    both round. Words after a number (42 million, 5 km) change nothing, and exponents of words (m^2) are no numbers.
     """
-    plain = text
-    for pattern, instead in _LATEX:
-        plain = pattern.sub(instead, plain)
-    if decimal == ",":
-        plain = plain.translate(_DECIMAL_COMMA)
-    found = [*_fractions(plain), *_decimals(plain)]
-    return sorted(found, key=lambda number: number.start)
+    return list(_numbers(_plain(text, decimal)))
 
 
-def _decimals(text: str) -> Iterator[Number]:
-    position = 0
-    while found := _next(text, position):
-        position = max(found.end(), found.start() + 1)
+def _plain(text: str, decimal: str) -> str:
+    for pattern, instead in _REWRITTEN:
+        text = pattern.sub(instead, text)  # type: ignore[arg-type]
+    return text.translate(_DECIMAL_COMMA) if decimal == "," else text
+
+
+def _plain_fraction(sign: str) -> str:
+    return unicodedata.normalize("NFKC", sign).replace("\u2044", "/")
+
+
+def _numbers(text: str) -> Iterator[Number]:
+    for found in _NUMBER.finditer(text):
         if not _stands_alone(text, found):
             continue
-        value = _value(found)
-        if value is not None:
-            yield Number(value, found.start(), bool(found["percent"]))
-
-
-def _next(text: str, position: int) -> re.Match[str] | None:
-    """The next match with digits; where there is none the search goes on behind the sign that stands there."""
-    digit = re.compile(r"[-\u2212.]?\d")
-    while start := digit.search(text, position):
-        for place in range(max(position, start.start() - 1), start.end()):
-            found = _NUMBER.match(text, place)
-            if found:
-                return found
-        position = start.end()
-    return None
+        values = _fraction(found) if found["above"] else (_decimal(found),)
+        if found["exponent"]:
+            values = _with_exponent(found, values)
+        for place, value in enumerate(values):
+            if value is not None:
+                yield Number(value, found.start(), found.end(), bool(found["percent"]), place > 0)
 
 
 def _stands_alone(text: str, found: re.Match[str]) -> bool:
-    """Not part of a word: no Latin letter before it but a currency, none behind it but a unit."""
-    before = re.search(r"([A-Za-z_]+)$", text[max(0, found.start() - 12) : found.start()])
-    if before and not found["sign"] and not re.fullmatch(_CURRENCY, before[1], re.IGNORECASE):
+    """No part of a word, nor its exponent: before it no Latin letter but a currency, behind it none but a unit."""
+    start, end = found.span()
+    last = text[start - 1] if start else " "
+    if last == "^" or (last == "{" and text[start - 2 : start] == "^{"):
         return False
-    behind = re.match(r"[A-Za-z_]\w*", text[found.end() : found.end() + 40])
-    return not behind or bool(re.fullmatch(_UNITS, behind[0], re.IGNORECASE))
+    if not (found["sign"] or found["currency"]) and (last == "_" or last.isalpha()):
+        before = _BEFORE.search(text, max(0, start - 12), start)
+        if before and before[0].strip("_") and not _CURRENCIES.fullmatch(before[0]):
+            return False
+    behind = _BEHIND.match(text, end, end + 40)
+    return not behind or not behind[0].strip("_") or _UNITS.fullmatch(behind[0]) is not None
 
 
-def _value(found: re.Match[str]) -> float | Fraction | None:
-    whole = re.sub(r"[,\u00a0\u2009\u202f_']", "", found["whole"] or "0")
-    part = (found["part"] or found["leading"] or "")[1:]
-    if len(whole) + len(part) > LONGEST:
+def _fraction(found: re.Match[str]) -> tuple[int | Fraction | None, ...]:
+    """The value, None where something is divided by zero, and the parts."""
+    turn = -1 if found["sign"] else 1
+    first, *parts = (int(digits) for digits in found.group("mixed", "above", "below") if digits)
+    whole, above = (first, parts[0]) if found["mixed"] else (0, first)
+    value = turn * (whole + Fraction(above, parts[-1])) if parts[-1] else None
+    return (value, turn * first, *parts)
+
+
+def _decimal(found: re.Match[str]) -> int | Fraction | None:
+    digits, decimals = found["whole"] or "0", (found["part"] or found["leading"] or "")[1:]
+    if len(digits) + len(decimals) > 2 * LONGEST:
         return None
-    digits = "".join(str(unicodedata.digit(sign)) for sign in whole + part)
-    power = found["power"] or (found["exponent"][1:] if found["exponent"] else "0")
-    shift = int(power.replace("\u2212", "-")) - len(part)
-    if abs(shift) > LONGEST:
+    digits = digits if digits.isdecimal() else re.sub(_GROUPED, "", digits)
+    if len(digits) + len(decimals) > LONGEST:
         return None
-    value = Fraction(int(digits)) * Fraction(10) ** shift
-    return -value if found["sign"] else value
+    number = int(digits + decimals) if not found["sign"] else -int(digits + decimals)
+    return Fraction(number, 10 ** len(decimals)) if decimals else number
 
 
-def _fractions(text: str) -> Iterator[Number]:
-    for found in _FRACTION.finditer(text):
-        above, below = (found[1], found[2]) if found[2] else (found[3], found[4])
-        if int(below):
-            yield Number(Fraction(int(above), int(below)), found.start())
+def _with_exponent(
+    found: re.Match[str], values: tuple[int | Fraction | None, ...]
+) -> tuple[int | Fraction | None, ...]:
+    """The value times a power of ten, or raised to a power; in the second case it is also a part."""
+    value, ten = values[0], found["shift"] or found["power"]
+    exponent = int(re.sub(f"[{_MINUS}]", "-", ten or found["raised"]))
+    if value is None or (not ten and found["above"]):
+        return (None, *values)
+    if abs(exponent) * (1 if ten else len(str(value))) > LONGEST or not (ten or value):
+        return (None,) if ten else (None, *values)
+    if ten:
+        return (value * Fraction(10) ** exponent,)
+    power = Fraction(abs(value)) ** exponent
+    return (power if value > 0 else -power, *values)
 
 
 def parse(value: Any, decimal: str = ".") -> Number | None:
-    """An expected number: a number, or a text that holds one and nothing else but its unit; None for anything else."""
-    if isinstance(value, bool) or value is None:
+    """An expected number: a number, or a text that holds one and nothing else but its unit; None for anything else.
+
+    A text is read with the task's `decimal` sign, or, where it is no number then, with the point.
+    """
+    if isinstance(value, bool) or value is None or (isinstance(value, float) and not math.isfinite(value)):
         return None
     if isinstance(value, int | float):
-        return Number(Fraction(repr(value)) if math.isfinite(value) else math.nan, 0) if _readable(value) else None
-    text = str(value).strip()
-    found = find(text, decimal)
-    return found[0] if len(found) == 1 and _ALONE.fullmatch(text) else _fraction_alone(text)
-
-
-def _readable(value: float) -> bool:
-    return not isinstance(value, float) or math.isfinite(value)
-
-
-def _fraction_alone(text: str) -> Number | None:
-    return next(iter(_fractions(text)), None) if _FRACTION.fullmatch(text.strip("$ ")) else None
+        return Number(value if isinstance(value, int) else Fraction(repr(value)))
+    for sign in dict.fromkeys((decimal, ".")) if isinstance(value, str) else ():
+        plain = _plain(value, sign)
+        found = [number for number in _numbers(plain) if not number.part]
+        if len(found) == 1:
+            beside = plain[: found[0].start] + plain[found[0].end :]
+            if re.fullmatch(r"[^\d]{0,24}", beside) and len(re.findall(r"\w+", beside)) <= 1:
+                return found[0]
+    return None
 
 
 def as_count(value: Any) -> float | None:

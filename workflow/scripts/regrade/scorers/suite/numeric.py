@@ -1,6 +1,5 @@
-"""Type `numeric`: the answer holds the expected number."""
+"""Type `numeric`: the answer holds the expected number, or with `values` all of several."""
 
-import math
 from fractions import Fraction
 from typing import Any
 
@@ -8,9 +7,10 @@ from regrade.formats.suite.task import SuiteTask
 from regrade.scorers.suite import extract, math_equality
 from regrade.scorers.suite.normalised import expected, shown, text_of
 from regrade.scorers.suite.numbers import Number, as_count, find, parse
-from regrade.scorers.suite.scored import Response, Score, Tools, wrong
+from regrade.scorers.suite.scored import Response, Score, Tools, right, wrong
 
-_PLACES = ("first", "last", "unique")
+_OPEN = (None, "closest")
+"""Ways to find the number that look at all of an answer's, the parts of fractions and powers among them."""
 
 
 def score(task: SuiteTask, response: Response, tools: Tools) -> Score:
@@ -21,64 +21,89 @@ def score(task: SuiteTask, response: Response, tools: Tools) -> Score:
     scoring = task.scoring
     if scoring.get("equality") == "math":
         found = extract.text(response.text, scoring.get("extract"))
-        return math_equality.score(text_of(expected(scoring)), found or "")
-    decimal = "," if scoring.get("decimal") == "," else "."
-    wanted = parse(expected(scoring))
-    if wanted is None:
-        return wrong(f"the task expects no number: {shown(text_of(expected(scoring)))}")
-    numbers = _candidates(response.text, scoring.get("extract"), decimal)
+        return extract.nothing(task, response) if found is None else math_equality.score(text_of(expected(scoring)), found)
+    said = scoring["values"] if isinstance(scoring.get("values"), list) else [expected(scoring)]
+    wanted = [parse(value, scoring.get("decimal", ".")) for value in said]
+    if not wanted or None in wanted:
+        return wrong(f"the task expects no number: {', '.join(shown(text_of(value)) for value in said)}")
+    goals = [number for number in wanted if number]
+    numbers = _candidates(response.text, scoring, several=isinstance(scoring.get("values"), list))
     if not numbers:
-        return wrong(f"no number in {shown(response.text)}", "no_response" if not response.text else "invalid_format")
-    mode = scoring.get("percent", "strip")
-    goal = _scaled(wanted, mode)
-    values = [_scaled(number, mode) for number in numbers]
+        return extract.nothing(task, response) if _is_by_text(scoring) else _no_number(response)
+    return _all(goals, numbers, scoring) if "values" in scoring else _one(goals[0], numbers, scoring)
+
+
+def _is_by_text(scoring: dict[str, Any]) -> bool:
+    return scoring.get("extract") in ("boxed", "choice", "json")
+
+
+def _no_number(response: Response) -> Score:
+    return wrong(f"no number in {shown(response.text)}", "invalid_format")
+
+
+def _candidates(text: str, scoring: dict[str, Any], several: bool) -> list[Number]:
+    """The numbers that may be the answer, those of a box, a choice or a JSON value only from there."""
+    how, decimal = scoring.get("extract"), scoring.get("decimal", ".")
+    if _is_by_text(scoring):
+        found = extract.boxes(text) if how == "boxed" and several else [extract.text(text, how) or ""]
+        numbers = [number for piece in found for number in find(piece, decimal) if not number.part]
+        return numbers if several else numbers[:1]
+    return [number for number in find(text, decimal) if how in _OPEN or not number.part]
+
+
+def _one(goal: Number, numbers: list[Number], scoring: dict[str, Any]) -> Score:
+    how, mode = scoring.get("extract"), scoring.get("percent", "strip")
+    values = list(dict.fromkeys(_value(number, mode) for number in numbers if not number.part))
+    if how == "unique" and len(values) > 1:
+        return wrong(f"{len(values)} different numbers, expected one", "invalid_format")
+    picked = numbers[-1 if how == "last" else 0]
+    if how in _OPEN:
+        alike = [number for number in numbers if mode != "keep" or number.percent == goal.percent]
+        aim = _value(goal, mode)
+        picked = min(alike or numbers, key=lambda number: abs(_value(number, mode) - aim))
+    ambiguous = how in _OPEN and (len(values) > 1 or picked.part)
+    about: dict[str, Any] = {"ambiguous": True, "numbers": len(numbers)} if ambiguous else {}
+    if _is_near(picked, goal, scoring):
+        return right(f"{_said(picked)} is the number expected", **about)
+    return wrong(f"{_said(picked)}, expected {_said(goal)}", **about)
+
+
+def _all(goals: list[Number], numbers: list[Number], scoring: dict[str, Any]) -> Score:
+    """Whether each expected number is there; where `extract` picks, also whether no other is."""
     how = scoring.get("extract")
-    if how == "unique" and len(set(values)) > 1:
-        return wrong(f"{len(set(values))} different numbers, expected one", "invalid_format")
-    value = _picked(values, goal, how)
-    kept = mode != "keep" or wanted.percent == numbers[values.index(value)].percent
-    ambiguous = how in (None, "closest") and len(set(values)) > 1
-    about: dict[str, Any] = {"ambiguous": True, "numbers": len(values)} if ambiguous else {}
-    if kept and _is_near(value, goal, scoring):
-        return Score(1.0, "", f"{_said(value)} is the number expected", about)
-    return Score(0.0, "wrong_answer", f"{_said(value)}, expected {_said(goal)}", about)
+    if how in ("first", "last"):
+        numbers = numbers[: len(goals)] if how == "first" else numbers[-len(goals) :]
+    missing = [goal for goal in goals if not any(_is_near(number, goal, scoring) for number in numbers)]
+    other = [number for number in numbers if not any(_is_near(number, goal, scoring) for goal in goals)]
+    about: dict[str, Any] = {"ambiguous": True, "numbers": len(numbers)} if other and how in _OPEN else {}
+    if missing:
+        return wrong(f"lacks {', '.join(_said(goal) for goal in missing[:8])}", **about)
+    if other and how not in _OPEN:
+        return wrong(f"holds {_said(other[0])} too, expected {', '.join(_said(goal) for goal in goals[:8])}")
+    return right(f"holds all {len(goals)} numbers expected", **about)
 
 
-def _candidates(text: str, how: str | None, decimal: str) -> list[Number]:
-    if how in (None, "closest", *_PLACES):
-        return find(text, decimal)
-    found = extract.text(text, how)
-    return find(found, decimal)[:1] if found else []
+def _value(number: Number, mode: str) -> int | Fraction:
+    return Fraction(number.value) / 100 if number.percent and mode == "as_fraction" else number.value
 
 
-def _scaled(number: Number, mode: str) -> float | Fraction:
-    return number.value / 100 if number.percent and mode == "as_fraction" else number.value
-
-
-def _picked(values: list[float | Fraction], goal: float | Fraction, how: str | None) -> float | Fraction:
-    if how in ("last", "first", "unique"):
-        return values[-1 if how == "last" else 0]
-    aim = Fraction(goal)
-    return min(values, key=lambda value: abs(Fraction(value) - aim))
-
-
-def _is_near(value: float | Fraction, goal: float | Fraction, scoring: dict[str, Any]) -> bool:
-    tolerance, relative = as_count(scoring.get("tolerance", 0)), as_count(scoring.get("relative_tolerance", 0))
-    if tolerance is None or relative is None or tolerance < 0:
+def _is_near(number: Number, goal: Number, scoring: dict[str, Any]) -> bool:
+    """Compared exactly, as the decimals that were written: 0.3 and 0.4 are 0.1 apart."""
+    tolerance, relative = (as_count(scoring.get(name, 0)) for name in ("tolerance", "relative_tolerance"))
+    mode = scoring.get("percent", "strip")
+    if tolerance is None or relative is None or tolerance < 0 or (mode == "keep" and number.percent != goal.percent):
         return False
-    try:
-        near, far = float(value), float(goal)
-    except OverflowError:
-        return value == goal
-    if not (math.isfinite(near) and math.isfinite(far)):
-        return False
-    return abs(near - far) <= max(tolerance, relative * abs(far)) or (not tolerance and not relative and value == goal)
+    value, aim = _value(number, mode), _value(goal, mode)
+    if not tolerance and not relative:
+        return value == aim
+    return abs(value - aim) <= max(Fraction(repr(tolerance)), Fraction(repr(relative)) * abs(aim))
 
 
-def _said(value: float | Fraction) -> str:
-    if isinstance(value, Fraction) and value.denominator == 1 and abs(value.numerator) < 10**30:
-        return str(value.numerator)
+def _said(number: Number) -> str:
+    sign = "%" if number.percent else ""
+    if isinstance(number.value, int) or number.value.denominator == 1:
+        return (str(int(number.value)) if abs(number.value) < 10**30 else "a number of more than 30 digits") + sign
     try:
-        return f"{float(value):.12g}"
+        return f"{float(number.value):.12g}{sign}"
     except OverflowError:
-        return "a number beyond all measure"
+        return f"a number of more than 300 digits{sign}"

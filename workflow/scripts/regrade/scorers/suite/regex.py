@@ -21,7 +21,9 @@ def score(task: SuiteTask, response: Response, tools: Tools) -> Score:
         compiled = re.compile(pattern, re.IGNORECASE | re.DOTALL)
     except (re.error, RecursionError, OverflowError) as error:
         return wrong(f"the task's pattern {shown(pattern)} is not valid: {error}")
-    text = extract.text(response.text, task.scoring.get("extract")) or ""
+    text = extract.answer(task, response)
+    if text is None:
+        return extract.nothing(task, response)
     try:
         found = search(compiled, text)
     except BoundedError as error:
