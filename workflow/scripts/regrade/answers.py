@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from regrade import row_file
+from regrade.formats.suite import request
 from regrade.layout import AnswerPaths
 from regrade.plan import Plan, Selection, Trial
 from regrade.record import NOTHING
@@ -38,12 +39,11 @@ class Answers:
         answers = [raw[trial.task.id, sample] for sample in self._plan.suite.samples(trial)]
         grade = grades[trial.task.id, trial.repetition]
         made_of = {"task": self._plan.suite.task_digest(trial.task), "request": answers[0]["digests"]["request"]}
-        return (
-            trial,
-            path,
-            outcome_of(answers),
-            {**grade, **_sandbox(grade), "digests": {**made_of, **grade["digests"]}},
-        )
+        outcome = outcome_of(answers)
+        if answers[0].get("adapter"):
+            unsent = request.unsent(trial.task.source, answers[0]["adapter"])
+            outcome["warnings"] = [*outcome["warnings"], *unsent]
+        return trial, path, outcome, {**grade, **_sandbox(grade), "digests": {**made_of, **grade["digests"]}}
 
     def _load(self, paths: AnswerPaths) -> _Found:
         if paths.grade not in self._read:

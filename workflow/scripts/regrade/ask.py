@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from regrade import files, usage
+from regrade import earlier_answers, files, usage
 from regrade.config import ASKS_NOBODY, Config
 from regrade.earlier_answers import EarlierAnswers
 from regrade.errors import InputsError, NotApplicable, RegradeError, SandboxError, ending_in_one_line
@@ -64,6 +64,8 @@ def main(spec_text: str, config_text: str) -> None:
         missing = [question for question in questions if question.key not in kept]
         failed = [row for row in _answers(plan, spec["arm"], missing, rows) if _is_noted(row)]
         _note(failed, paths, config)
+        if config.cache == "refresh" or (config.cache == "on" and len(kept) < len(rows.before)):
+            earlier_answers.spare(journal, rows.rows())
         rows.finish(planned, journal)
 
 
@@ -187,8 +189,6 @@ class Asking:
 
     async def _call(self, client: "Client", question: Question, chat: "ChatRequest", digest: str) -> Row:
         """The row of a question that is put to the model now."""
-        from regrade.formats.suite import request
-
         try:
             _require_room(self._place)
             response = await client.complete(chat, question.sample, digest)
@@ -199,8 +199,7 @@ class Asking:
         except (RegradeError, OSError) as error:
             reason = "sandbox_error" if isinstance(error, SandboxError | OSError) else "provider_error"
             return _row(question, status="error", reason=reason, message=str(error))
-        said = [*response.warnings, *request.unsent(question.trial.task.source, self._model.adapter)]
-        return _row(question, **_of_response(response, self._model.adapter, said))
+        return _row(question, **_of_response(response, self._model.adapter))
 
 
 def _again(question: Question, found: Row) -> Row:
@@ -209,7 +208,7 @@ def _again(question: Question, found: Row) -> Row:
     return {**found, "task": question.trial.task.id, "repetition": question.sample, "cached": True, "digests": made_of}
 
 
-def _of_response(response: "ChatResponse", adapter: str, warnings: list[str]) -> dict[str, Any]:
+def _of_response(response: "ChatResponse", adapter: str) -> dict[str, Any]:
     """What a row says of an answer; its text is read from the reply when it is scored."""
     took = usage.totals([response], response.timing.wall_s)
     return {
@@ -218,7 +217,7 @@ def _of_response(response: "ChatResponse", adapter: str, warnings: list[str]) ->
         "reply": response.raw,
         "adapter": adapter,
         "attempts": response.attempts,
-        **({"warnings": warnings} if warnings else {}),
+        **({"warnings": list(response.warnings)} if response.warnings else {}),
         "digests": {"request": response.digest},
     }
 

@@ -1,12 +1,13 @@
 """Answers that other jobs have noted: the same question to the same model is paid once.
 
-results/cache/answers/<who is asked>/<whose shard>.jsonl      journals of the stage `ask` (row_file.py)
+results/cache/answers/<who is asked>/<whose shard>.jsonl          journals of the stage `ask` (row_file.py)
+results/cache/answers/<who is asked>/<whose shard>.spare.jsonl    answers that no row of the shard is made from now
 """
 
 import asyncio
 import contextlib
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +60,22 @@ class EarlierAnswers:
                         found[key] = (path, offset)
                     offset += len(line)
         return found
+
+
+def spare(journal: Path, rows: Iterable[dict[str, Any]]) -> None:
+    """Keep the answers of a journal that are not among the rows which take its place, so that they stay paid for."""
+    target = journal.with_suffix(".spare.jsonl")
+    kept = {(row["digests"]["request"], row["repetition"]) for row in rows if row["status"] == "ok"}
+    kept |= {_key(line) for line in _lines(target)}
+    spared = [line for line in _lines(journal) if (key := _key(line)) and key not in kept]
+    if spared:
+        with target.open("ab") as stream:
+            stream.writelines(spared)
+
+
+def _lines(path: Path) -> Iterator[bytes]:
+    with contextlib.suppress(FileNotFoundError), path.open("rb") as stream:
+        yield from stream
 
 
 def _read(path: Path, offset: int, wanted: Key) -> dict[str, Any] | None:

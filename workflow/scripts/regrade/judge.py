@@ -13,7 +13,7 @@ from typing import Any
 from regrade import digests
 from regrade.errors import RegradeError
 from regrade.models.types import ChatRequest, ChatResponse, ModelConfig
-from regrade.spending import Spending
+from regrade.spending import BudgetSpent, Spending
 from regrade.store import Store, StoreError
 
 PROMPT_VERSION = 1
@@ -116,7 +116,8 @@ class Judge:
     def ask(
         self, conversation: list[dict[str, Any]], *, max_tokens: int = MAX_TOKENS, timeout_s: float | None = None
     ) -> str:
-        """The reply's text. Raises JudgeError if there is none, or only a part of one, StoreError for the disk.
+        """The reply's text. Raises JudgeError if there is none, or only a part of one, StoreError for the disk,
+        BudgetSpent where there is no money left to ask.
 
         Temperature 0, `max_tokens` and `timeout_s` (for one attempt) hold where the judge's own entry says nothing.
         """
@@ -124,6 +125,8 @@ class Judge:
         missing = {key: value for key, value in usual.items() if key not in self._model.request}
         try:
             response = self._complete(ChatRequest(conversation, missing), timeout_s)
+        except BudgetSpent:
+            raise
         except RegradeError as error:
             if isinstance(error, StoreError) and self._store.mode != "only":
                 raise

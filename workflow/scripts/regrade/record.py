@@ -58,29 +58,20 @@ def record(
     }
 
 
-_OF_TASK = ("execution_surface", "source_signal", "contamination_risk", "introduced")
-_OF_FILE = ("version", "release")
 _NOT_PARAMETERS = ("model", "messages", "input", "stream", "stream_options")
 
 
 def about_suite(source: SuiteTask, outcome: dict[str, Any], grade: dict[str, Any]) -> dict[str, Any]:
     """What the record of a suite task says beside: the task's labels, the parameters sent, what the scorer noted.
 
-    Labels that the task does not have, and what only loops and data sets have, are left out.
+    What only loops and data sets have is left out of others.
     """
     request = outcome.get("request") or {}
-    labels = {
-        **{name: source.metadata.get(name) for name in _OF_FILE},
-        **{name: source.fields.get(name) for name in _OF_TASK},
-        "progress": grade.get("progress"),
-        "dataset": source.fields.get("dataset_row"),
-    }
+    more = {"progress": grade.get("progress"), "dataset": source.fields.get("dataset_row")}
     return {
-        "type": source.scoring_type,
-        "tier": source.tier,
-        "headline": source.is_headline,
+        **source.labels,
         "threshold": source.pass_threshold,
         "sent": {name: value for name, value in request.items() if name not in _NOT_PARAMETERS},
         "scored": grade.get("about") or {},
-        **{name: value for name, value in labels.items() if value is not None},
+        **{name: value for name, value in more.items() if value is not None},
     }

@@ -5,12 +5,12 @@ output (a link), at no cost. A job that runs again takes the rows that still fit
 others cost anything.
 """
 
-import contextlib
 import fcntl
 import json
 import os
+import shutil
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
@@ -60,15 +60,12 @@ class RowFile:
             stream = self.journal.open("a+b")
             fcntl.flock(stream, fcntl.LOCK_EX)
             if _is_at(stream, self.journal):
-                break
+                if os.fstat(stream.fileno()).st_nlink == 1:
+                    break
+                # The output still is the same file, and is not to change under whoever reads it.
+                stream.seek(0)
+                _write(self.journal, stream)
             stream.close()
-        if os.fstat(stream.fileno()).st_nlink > 1:
-            # The output still is the same file, and is not to change under whoever reads it.
-            stream.close()
-            copy = self.journal.with_name(f".{self.journal.name}.{uuid.uuid4().hex}")
-            copy.write_bytes(self.journal.read_bytes())
-            copy.replace(self.journal)
-            return self._open()
         size = stream.seek(0, os.SEEK_END)
         stream.seek(max(0, size - 1))
         if stream.read(1) not in (b"", b"\n"):
@@ -93,20 +90,35 @@ class RowFile:
         self._stream.flush()
         self._lines[key_of(row)] = line
 
+    def rows(self) -> Iterator[Row]:
+        """What was taken over and what was added."""
+        yield from map(json.loads, self._lines.values())
+
     def finish(self, order: Iterable[Key], journal: Path | None = None) -> None:
         """Write the output: the rows of these keys in this order. `journal` is where later jobs look, if elsewhere."""
         kept = journal or self.journal
         temporary = self._output.with_name(f".{self._output.name}.{uuid.uuid4().hex}")
         with temporary.open("wb") as stream:
             stream.writelines(self._lines[key] for key in order)
-        with contextlib.suppress(OSError):
-            # Where there are no hard links, the journal stays as it is: only larger.
-            link = kept.with_name(f".{kept.name}.{uuid.uuid4().hex}")
+        link = kept.with_name(f".{kept.name}.{uuid.uuid4().hex}")
+        try:
             os.link(temporary, link)
             link.replace(kept)
+        except OSError:
+            # There are no hard links here, or the two lie on different disks.
+            with temporary.open("rb") as stream:
+                _write(kept, stream)
         temporary.replace(self._output)
         if kept != self.journal:
             self.journal.unlink()
+
+
+def _write(path: Path, content: IO[bytes]) -> None:
+    """Put a copy in a file's place."""
+    copy = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
+    with copy.open("wb") as stream:
+        shutil.copyfileobj(content, stream)
+    copy.replace(path)
 
 
 def _is_at(stream: IO[bytes], path: Path) -> bool:

@@ -23,7 +23,7 @@ from regrade.judge import Judge
 from regrade.layout import AnswerPaths
 from regrade.models.types import ModelConfig
 from regrade.plan import Plan, Selection, Trial
-from regrade.plan.suite import RUNS_CODE
+from regrade.plan.suite import JUDGED, RUNS_CODE
 from regrade.row_file import Key, Row, RowFile, key_of, read
 from regrade.scorers.suite.assess import Assessed, assess
 from regrade.scorers.suite.scored import Tools
@@ -32,10 +32,7 @@ from regrade.store import Store
 from regrade.verdicts import LONGEST_DETAIL, LONGEST_MESSAGE, MOST_EARLIER
 
 LONGEST_THINKING = 4000
-_OURS = ("judge_error", "grader_error", "sandbox_error", "verifier_error")
-"""What may go away by itself, or with another machine, and is tried again."""
-
-_SLOW = (*RUNS_CODE, "pass_at_k", "llm_judge", "rubric_judge")
+_SLOW = (*RUNS_CODE, *JUDGED, "pass_at_k")
 """Scoring types that wait for others, so that several are worth doing at once."""
 
 
@@ -49,18 +46,12 @@ def main(spec_text: str, config_text: str, threads: str) -> None:
     trials = list(_single(plan, trials))
     answers = read(Path(spec["answers"]))
     with RowFile(Path(spec["output"]), paths.scoring_journal) as rows:
-        scoring = Scoring(plan, answers, rows, _thinking(config, spec["arm"]), retrying=bool(spec["attempt"]))
+        scoring = Scoring(plan, answers, rows, plan.suite.thinking(spec["arm"]), retrying=bool(spec["attempt"]))
         made_of = {_key(trial): scoring.made_of(trial) for trial in trials}
         kept = rows.keep(lambda row: made_of.get(key_of(row)) == row["digests"] and _stands(row))
         made = scoring.score_all([trial for trial in trials if _key(trial) not in kept], made_of, int(threads))
-        _note(made, plan, trials, paths)
+        _note([row for row in made if key_of(row) not in scoring.passed_on], plan, trials, paths)
         rows.finish(made_of)
-
-
-def _thinking(config: Config, arm: str) -> str:
-    """How the arm's model marks its thoughts: in tags, or (none) not at all, so that a tag is text."""
-    model = config.arms[arm].get("model")
-    return str(config.models[model].get("thinking", "tags")) if model else "none"
 
 
 def _single(plan: Plan, trials: list[Trial]) -> Iterator[Trial]:
@@ -85,6 +76,9 @@ class Scoring:
         self._answers = answers
         self._rows = rows
         self._thinking = thinking
+        self.passed_on: set[Key] = set()
+        """Of which trials the verdict is only the asking stage's word."""
+
         self._tools = Tools(plan.config.code_execution, self._judge(retrying))
 
     def _judge(self, retrying: bool) -> Judge | None:
@@ -102,7 +96,7 @@ class Scoring:
         answers = self._of(trial)
         given = [[row["status"], *map(row.get, ("message", "reply", "text"))] for row in answers]
         return {
-            "work": digests.of_value(given),
+            "work": digests.of_value([self._thinking, given]),
             "trial": self._plan.suite.trial_digest(trial),
             **self._plan.suite.grade_digests(trial),
         }
@@ -128,6 +122,8 @@ class Scoring:
     def _score(self, trial: Trial, made_of: dict[str, Any]) -> Row:
         answers = self._of(trial)
         given = _passed_on(answers)
+        if given:
+            self.passed_on.add(_key(trial))
         responses = [] if given else [response_of(row, self._thinking) for row in answers]
         assessed = given or assess(trial.task.source, responses, self._tools)
         thinking = "\n".join(response.thinking for response in responses if response.thinking)
@@ -166,13 +162,14 @@ def _passed_on(answers: list[Row]) -> Assessed | None:
 
 
 def _note(made: Iterable[Row], plan: Plan, trials: list[Trial], paths: AnswerPaths) -> None:
-    """Note verdicts that could not be given here, so that they are tried again; not those that were passed on."""
+    """Note verdicts that could not be given: what may go away by itself, or with another machine, is tried again."""
     at = datetime.now(UTC).isoformat(timespec="seconds")
     planned = {_key(trial): trial for trial in trials}
     for row in made:
-        if row["reason"] in _OURS:
+        if row["score"] is None and row["status"] != "unscored" and row["reason"] != "no_judge":
             digest = plan.suite.scoring_digest(planned[key_of(row)])
             about = {name: row[name] for name in ("task", "repetition", "reason", "message")}
+            about |= {"budget_usd": plan.config.budget_usd} if row["reason"] == "budget" else {}
             files.append_jsonl(paths.scoring_errors, {"stage": "score_answers", "digest": digest, "at": at, **about})
 
 

@@ -11,6 +11,7 @@ compressed; a short one stands as it is, since compressing would not make it sma
 import base64
 import json
 import resource
+import threading
 import time
 import zlib
 from collections.abc import Iterator
@@ -66,6 +67,7 @@ class Store:
         # All 256 groups where the system allows the usual 1,024 files: opening one again costs as much as asking.
         self._most_open = max(1, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 4)
         self._groups: dict[str, dict[str, tuple[float, Path, int]]] = {}
+        self._lock = threading.Lock()
 
     def response(self, request: str, repetition: int) -> dict[str, Any] | None:
         """What `remember_response` was given for a request's digest, or None.
@@ -110,7 +112,8 @@ class Store:
     def _find(self, request: str, key: str) -> dict[str, Any] | None:
         if not self._reads:
             return None
-        found = self._group(request[:2]).get(key)
+        with self._lock:
+            found = self._group(request[:2]).get(key)
         if found is None:
             return None
         _, path, offset = found
@@ -131,7 +134,11 @@ class Store:
 
     def _append(self, request: str, key: str, kind: str, **fields: str) -> None:
         """Write one line; `fields` are JSON already."""
-        at, segment = time.time(), self._segment(request[:2])
+        with self._lock:
+            self._append_line(request[:2], key, kind, fields)
+
+    def _append_line(self, group: str, key: str, kind: str, fields: dict[str, str]) -> None:
+        at, segment = time.time(), self._segment(group)
         start = {"schema_version": str(_SCHEMA_VERSION), "at": repr(at), "key": f'"{key}"', "kind": f'"{kind}"'}
         line = ",".join(f'"{name}":{text}' for name, text in (start | fields).items())
         path = segment.path
@@ -140,8 +147,8 @@ class Store:
         except OSError as error:
             reason = error.strerror or error
             raise StoreError(f"{path}: a response could not be kept: {reason}. Make room and start again") from error
-        if request[:2] in self._groups:
-            self._groups[request[:2]][key] = (at, segment.path, offset)
+        if group in self._groups:
+            self._groups[group][key] = (at, segment.path, offset)
 
     def _segment(self, group: str) -> Segment:
         """This process's file in a group. The one that was not used for longest is closed, so that few are open."""

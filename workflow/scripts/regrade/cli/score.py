@@ -5,8 +5,9 @@ in:   {"id", "scoring", "output", "schema"?: the schema object in place of its f
 out:  {"id", "scoring": as in run.jsonl, null where nothing is scored}, or {"id", "error"} for a faulty table
 
 --format suite
-in:   {"id", "task": as in a file, with its "scoring", "response"} and where needed "responses" (pass_at_k), "turns"
-      and "fixture_files" (agent_loop, repo_patch), "top_logprobs", "judge_reply", "allow_code_exec", "error"
+in:   {"id", "task": as in a file, with its "scoring", "response"} and where needed "responses" and "errors" (pass_at_k;
+      place of a sample -> why its call failed), "turns" and "fixture_files" (agent_loop, repo_patch; path -> text, at
+      {fixture}), "top_logprobs" (pairs), "judge_reply", "judge_enabled", "allow_code_exec", "error" (of the call)
 out:  {"id", "score": null without a verdict, "passed", "status", "reason", "detail"}
 """
 

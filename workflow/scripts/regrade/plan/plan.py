@@ -201,4 +201,5 @@ class Plan:
 
 def _about(trial: Trial) -> list[Any]:
     task = trial.task
-    return [trial.arm, trial.repetition, task.id, task.category, task.difficulty, list(task.tags)]
+    labels = task.source.labels if task.format == "suite" else None
+    return [trial.arm, trial.repetition, task.id, task.category, task.difficulty, list(task.tags), labels]

@@ -13,6 +13,9 @@ from regrade.formats import suite
 from regrade.formats.suite import SuiteTask, oracle
 from regrade.formats.suite.dataset import local_dataset
 from regrade.formats.suite.filter import filter_tasks
+from regrade.formats.suite.fixtures import LEFT_OUT
+from regrade.formats.suite.request import asks_one_token
+from regrade.formats.suite.task import MAX_STEPS, TEST_TIMEOUT_S
 from regrade.judge import PROMPT_VERSION
 from regrade.layout import AnswerPaths, TaskPaths, TrialPaths
 from regrade.plan.attempts import Attempts
@@ -22,14 +25,8 @@ from regrade.slugs import slugs
 
 SCORING_CODE = (
     *("scorers/suite", "scorers/bounded.py", "score_answers.py", "score_loop.py", "judge.py", "verdicts.py"),
-    *(
-        "statuses.py",
-        "statistics.py",
-        "repository_tests",
-        "patches",
-        "formats/suite/task.py",
-        "formats/suite/answer.py",
-    ),
+    *("statuses.py", "statistics.py", "repository_tests", "patches", "sandbox", "workspace.py", "workspace_files.py"),
+    *("formats/suite/task.py", "formats/suite/answer.py"),
     *("row_file.py", "models/protocols.py", "models/openai_chat.py", "models/openai_responses.py"),
     *("models/ollama_chat.py", "models/reading.py", "models/message.py", "models/sse.py"),
 )
@@ -40,12 +37,7 @@ ASKED = (
 """Fields of a task that make its request."""
 JUDGED = ("llm_judge", "rubric_judge")
 RUNS_CODE = ("code_exec", "repo_patch", "agent_loop")
-NOT_FIXTURE = ("__pycache__", ".pytest_cache", ".git")
-"""What lies about in a fixture and is no part of it."""
 _LOOP_LIMITS = ("workspace_mb", "trial_wall_s")
-MAX_STEPS = 8
-ACTION_MAX_TOKENS = 2048
-TEST_TIMEOUT_S = 60.0
 
 
 class SuitePlan:
@@ -100,19 +92,12 @@ class SuitePlan:
             return digests.of_value([source.id, task.fault])
         asked: list[Any] = [source.id, [[name, source.fields[name]] for name in ASKED if name in source.fields]]
         asked.append([digests.of_file(Path(image)) for image in source.images])
-        if source.scoring_type in ("logprob_choice", "pass_at_k"):
-            asked.append(source.scoring_type)
+        if asks_one_token(source):
+            asked.append("one token")
         if source.is_loop:
             asked.append([self.fixture_digest(task), self._loop(source)])
         if source.is_dataset:
-            asked.append(
-                [
-                    source.fields["dataset"],
-                    source.fields["template"],
-                    digests.of_code("inputs/dataset.py", "formats/suite/dataset.py"),
-                ]
-            )
-            asked.append(source.fields)
+            asked.append([source.fields, digests.of_code("inputs/dataset.py", "formats/suite/dataset.py")])
         return digests.of_value(asked)
 
     @functools.cache  # noqa: B019
@@ -138,7 +123,7 @@ class SuitePlan:
     @functools.cache  # noqa: B019
     def fixture_digest(self, task: Task) -> str:
         """The digest of the repository that a task works on."""
-        return digests.of_folder(Path(task.source.fixture), NOT_FIXTURE)
+        return digests.of_folder(Path(task.source.fixture), LEFT_OUT)
 
     @functools.cache  # noqa: B019
     def arm_digest(self, arm: str) -> str:
@@ -234,7 +219,7 @@ class SuitePlan:
 
     def ask_spec(self, selection: Selection, name: str, trials: list[Trial], paths: AnswerPaths) -> Specification:
         """What the `ask` stage is told: who is asked, and of what is asked a digest."""
-        made_of = [[self.task_digest(trial.task), trial.repetition] for trial in trials]
+        made_of: list[Any] = [[self.task_digest(trial.task), *self.samples(trial)] for trial in trials]
         if self.config.arms[selection.arm]["harness"] == "oracle":
             made_of.append([digests.of_value(self._references_to(trial.task)) for trial in trials])
         return {
@@ -242,30 +227,43 @@ class SuitePlan:
             "output": str(paths.raw),
             "errors": str(paths.errors),
             "digest": digests.of_value([made_of, self.arm_asked(selection.arm)]),
-            "attempt": self._attempts.of_rows(paths.errors, lambda: {self.trial_digest(trial) for trial in trials}),
+            "attempt": self._attempts.of_rows(paths.errors, lambda: set(map(self.trial_digest, self._single(trials)))),
         }
 
     def journal(self, selection: Selection, name: str) -> Path:
         """What was answered to a shard or a data set: the part of the response store that its job writes.
 
-        All who ask the same model in the same way keep theirs in one folder, where each finds what others have paid.
+        All who ask the same model keep theirs in one folder, where each finds what others have paid.
         """
-        folder = self.config.folder("results") / "cache" / "answers" / self.arm_digest(selection.arm)[:16]
+        asked = self.arm_asked(selection.arm)
+        model = asked.get("model", {})
+        whom = [model.get("adapter"), model.get("base_url"), model.get("model"), asked["harness"]]
+        folder = self.config.folder("results") / "cache" / "answers" / digests.of_value(whom)[:16]
         return folder / f"{selection.set or 'runs'}~{selection.collection}~{selection.arm}~{name}.jsonl"
 
     def score_spec(self, selection: Selection, name: str, trials: list[Trial], paths: AnswerPaths) -> Specification:
         """What the `score_answers` stage is told."""
-        made_of = [self.grader_digest(trial.task) for trial in trials]
+        made_of = [[self.grader_digest(trial.task), *self.samples(trial)] for trial in trials]
         return {
             **_told(selection, name),
             "answers": str(paths.raw),
             "output": str(paths.grade),
             "errors": str(paths.scoring_errors),
-            "digest": digests.of_value([made_of, digests.of_code(*SCORING_CODE)]),
+            "digest": digests.of_value([made_of, self.thinking(selection.arm), digests.of_code(*SCORING_CODE)]),
             "attempt": self._attempts.of_rows(
-                paths.scoring_errors, lambda: {self.scoring_digest(trial) for trial in trials}
+                paths.scoring_errors, lambda: set(map(self.scoring_digest, self._single(trials)))
             ),
         }
+
+    def _single(self, trials: Iterable[Trial]) -> Iterator[Trial]:
+        """The trials, of a data set those of its rows as far as they are known."""
+        for trial in trials:
+            yield from self.rows(trial) if trial.task.source.is_dataset else [trial]
+
+    def thinking(self, arm: str) -> str:
+        """How an arm's model marks its thoughts: in tags, or (none) not at all, so that a tag is text."""
+        model = self.config.arms[arm].get("model")
+        return str(self.config.models[model].get("thinking", "tags")) if model else "none"
 
     def scoring_digest(self, trial: Trial) -> str:
         """The digest of one verdict's making."""
@@ -294,7 +292,7 @@ class SuitePlan:
         return {
             "id": task.id,
             "source": task.source.fixture,
-            "leave_out": list(NOT_FIXTURE),
+            "leave_out": list(LEFT_OUT),
             "output": str(self._task_paths(task).inputs),
             "digest": self.fixture_digest(task),
         }
@@ -332,7 +330,7 @@ class SuitePlan:
             asked = self.arm_asked(trial.arm)
             spec["model"] = asked["model"]
             spec["override"] = asked["override"]
-            spec["thinking"] = self.config.models[arm["model"]].get("thinking", "tags")
+            spec["thinking"] = self.thinking(trial.arm)
         if skip := self.skip(trial):
             spec["skip"] = skip
         return spec
@@ -361,7 +359,6 @@ class SuitePlan:
             "test_command": source.scoring["test_command"],
             "timeout_s": source.scoring.get("timeout", TEST_TIMEOUT_S),
             "hidden_tests": source.scoring.get("hidden_tests", []),
-            "pass_threshold": source.pass_threshold,
             "code_execution": self.config.code_execution,
             "digests": self.grade_digests(trial),
         }

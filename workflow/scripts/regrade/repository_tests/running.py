@@ -10,6 +10,7 @@ from typing import Any
 
 from regrade import sandbox
 from regrade.errors import SandboxError
+from regrade.formats.suite.task import TEST_TIMEOUT_S
 from regrade.repository_tests import tree
 from regrade.repository_tests.judging import Hidden, judge
 from regrade.repository_tests.protected import is_outside, is_test_file
@@ -47,7 +48,7 @@ class TestCommand:
     """
 
     argv: Sequence[str]
-    timeout_s: float = 60.0
+    timeout_s: float = TEST_TIMEOUT_S
 
     __test__ = False
 

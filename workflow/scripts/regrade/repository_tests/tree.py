@@ -9,11 +9,11 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from regrade import workspace_files
+from regrade.formats.suite.fixtures import LEFT_OUT
 from regrade.repository_tests import protected
 from regrade.sandbox.inside.files import is_too_deep
 from regrade.workspace import copy_file, make_folder
 
-LEFT_OUT = ("__pycache__", ".pytest_cache", ".git")
 _CONFIGURATION = ("pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "pyproject.toml", "tox.ini", "setup.cfg")
 _TESTS = re.compile(rb"^[ \t]*(?:async[ \t]+)?def test|^class \w*Test", re.MULTILINE)
 _ON_PATH = re.compile(r"^[ \t]*pythonpath\s*=\s*(\[[^\]]*\]|.*)", re.MULTILINE)

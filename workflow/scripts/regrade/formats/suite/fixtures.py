@@ -3,6 +3,9 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+LEFT_OUT = ("__pycache__", ".pytest_cache", ".git")
+"""What lies about in a fixture and is no part of it."""
+
 _SHOWN = 200
 
 

@@ -54,7 +54,7 @@ def parameters(task: SuiteTask, adapter: str) -> dict[str, Any]:
     if adapter == _RAW:
         extra = {key: value for key, value in (fields.get("extra_body") or {}).items() if key not in NOT_FOR_REQUEST}
         chosen = {**merge(chosen, extra), **_silenced(extra, adapter)}
-    if _asks_one_token(task):
+    if asks_one_token(task):
         chosen |= _ONE_TOKEN
         if adapter == "openai-responses":
             chosen["max_tokens"] = openai_responses.FEWEST_TOKENS
@@ -68,7 +68,8 @@ def _silenced(extra: Mapping[str, Any], adapter: str) -> dict[str, None]:
     return {word: None for word, place in others if word != place and word not in extra and is_in(extra, place)}
 
 
-def _asks_one_token(task: SuiteTask) -> bool:
+def asks_one_token(task: SuiteTask) -> bool:
+    """Whether only the first token of an answer counts, with what else it might have been."""
     kinds = [task.scoring_type] if task.scoring_type != "pass_at_k" else [task.scoring.get("inner_type")]
     return "logprob_choice" in kinds
 

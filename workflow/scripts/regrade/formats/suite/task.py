@@ -5,6 +5,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 PASS_THRESHOLD = 0.8
+MAX_STEPS = 8
+"""Of an agent loop that says nothing else, as is the next."""
+
+TEST_TIMEOUT_S = 60.0
+_LABELS = ("execution_surface", "source_signal", "contamination_risk", "introduced")
+_LABELS_OF_FILE = ("version", "release")
 OUTSIDE_HEADLINE = ("smoke", "diagnostic")
 """Tiers that are shown and kept out of headline figures."""
 
@@ -68,6 +74,14 @@ class SuiteTask:
         """Whether its trials count in headline figures."""
         risk = str(self.fields.get("contamination_risk") or "").strip().lower()
         return self.tier not in OUTSIDE_HEADLINE and risk != "high"
+
+    @property
+    def labels(self) -> dict[str, Any]:
+        """What records show of the task beside its id, category, difficulty and tags; what it lacks is left out."""
+        said = {name: self.metadata.get(name) for name in _LABELS_OF_FILE}
+        said |= {name: self.fields.get(name) for name in _LABELS}
+        about = {"type": self.scoring_type, "tier": self.tier, "headline": self.is_headline}
+        return {**about, **{name: value for name, value in said.items() if value is not None}}
 
     @property
     def pass_threshold(self) -> float:

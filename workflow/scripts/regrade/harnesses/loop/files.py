@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 from regrade import workspace, workspace_files
 from regrade.errors import RegradeError
+from regrade.formats.suite.fixtures import LEFT_OUT
 from regrade.repository_tests import is_protected
 from regrade.repository_tests.protected import is_outside
-from regrade.repository_tests.tree import LEFT_OUT
 
 MOST_PATHS = 200
 MOST_CHARACTERS = 20_000

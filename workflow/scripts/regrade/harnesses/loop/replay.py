@@ -8,7 +8,7 @@ from typing import Any
 
 from regrade import repository_tests
 from regrade.errors import SandboxError
-from regrade.formats.suite.task import SuiteTask
+from regrade.formats.suite.task import MAX_STEPS, TEST_TIMEOUT_S, SuiteTask
 from regrade.harnesses.loop.progress import Progress
 from regrade.harnesses.loop.repository import Repository, run_tests
 from regrade.harnesses.loop.turns import Loop, Rules
@@ -22,9 +22,6 @@ from regrade.statuses import status_of
 
 FAILING = "__raise__"
 """What stands for a call that fails."""
-
-MAX_STEPS = 8
-TIMEOUT_S = 60.0
 
 
 class TurnFailed(Exception):  # noqa: N818 (an answer, not a fault)
@@ -82,7 +79,7 @@ def score_turns(task: SuiteTask, turns: Sequence[Any], fixture: Path, tools: Too
 
 def _command(task: SuiteTask) -> repository_tests.TestCommand:
     words = task.scoring.get("test_command") or ()
-    return repository_tests.TestCommand(words, as_count(task.scoring.get("timeout")) or TIMEOUT_S)
+    return repository_tests.TestCommand(words, as_count(task.scoring.get("timeout")) or TEST_TIMEOUT_S)
 
 
 def _carried_out(task: SuiteTask, turns: Sequence[Any], fixture: Path, workspace: Path, mode: str) -> Assessed:

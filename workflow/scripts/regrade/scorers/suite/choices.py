@@ -17,10 +17,15 @@ _SAID = (
 )
 _IS = r"(?:\s{0,3}(?:[:=\u2192-]>?|(?:is|are|est|es|\u00e9|\u00e8|ist)\b|\u662f|\u306f|\uc740|\ub294|\u4e3a)){0,3}"
 _ANSWER = re.compile(
-    rf"(?:(?:{_SAID}){_IS}|^####)\s{{0,3}}(?:(?:option|choice)\b\s{{1,3}})?", re.IGNORECASE | re.MULTILINE
+    rf"(?:(?:{_SAID}){_IS}|^####)\s{{0,3}}(?:(?:options?|choices?|letter|both|the)\b\s{{1,3}}){{0,2}}",
+    re.IGNORECASE | re.MULTILINE,
 )
 _CHOSEN = re.compile(
-    rf"\b(?:(?:option|choice)\b{_IS}|(?:choose|pick|select|chose)\b\s(?:(?:option|choice)\b\s)?)\s{{0,3}}", re.IGNORECASE
+    rf"\b(?:(?:option|choice)\b{_IS}|(?:choose|pick|select|chose)\b\s(?:(?:option|choice)\b\s)?)\s{{0,3}}",
+    re.IGNORECASE,
+)
+_CORRECT = re.compile(
+    r"(?<!\w)([A-Za-z]|\d{1,3})\)?\s(?:is|are)\s(?:the\s)?(?:only\s)?(?:correct|right|best|true)\b", re.IGNORECASE
 )
 _BULLET = re.compile(r"[-\u2022>]?\s{0,3}")
 _OPENING = re.compile(r"[-\u2022>]?\s{0,3}\(?([A-Z])(?:[).:]|\s[-\u2013\u2014])\s")
@@ -33,20 +38,24 @@ _DECORATION = re.compile(r"[*`$\"'\u2018\u2019\u201c\u201d\u00ab\u00bb\[\]{}\\]|
 def named(response: str) -> list[str]:
     """The options, in upper case and sorted, that a response gives as its answer; none where that is not clear.
 
-    What stands behind the last `answer:` or in a box counts, then behind `option`, then what is alone on a line, then
-    how the only line begins that begins with an option.
+    What stands behind the last `answer:` or in a box counts, then before the last `is correct`. Without them it must be
+    the only one that is alone on a line, or behind `option`, or at the beginning of a line.
     """
     plain = _plain(response)
-    for marker in (_ANSWER, _CHOSEN):
-        for found in reversed(list(marker.finditer(plain))):
-            options = _options(plain, found.end())
-            if options is not None:
-                return options
+    for marker in reversed(list(_ANSWER.finditer(plain))):
+        options = _options(plain, marker.end())
+        if options is not None:
+            return options
+    if correct := _CORRECT.findall(plain):
+        return [correct[-1].upper()]
     lines = [line for line in plain.splitlines() if line.strip()]
-    alone = {tuple(options) for line in lines if (options := _alone(line))}
-    if not alone:
-        alone = {(found[1],) for line in lines if (found := _OPENING.match(line))}
-    return list(alone.pop()) if len(alone) == 1 else []
+    mentioned = [_options(plain, found.end()) for found in _CHOSEN.finditer(plain)]
+    openings = [found[1] for line in lines if (found := _OPENING.match(line))]
+    for ways in ([_alone(line) for line in lines], mentioned, [[name] for name in openings]):
+        different = {tuple(options) for options in ways if options}
+        if len(different) == 1:
+            return list(different.pop())
+    return []
 
 
 def listed(value: Any) -> list[str]:

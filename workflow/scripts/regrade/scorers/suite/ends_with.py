@@ -29,7 +29,7 @@ def score(task: SuiteTask, response: Response, tools: Tools) -> Score:
 
 
 def _words(line: str) -> list[str]:
-    """The words of a line as they are compared; signs that stand for themselves are none, as long as there are words."""
+    """The words of a line as they are compared; mere signs are none, where there are words too."""
     words = [word for word in (piece.strip(_AROUND) for piece in folded(line).split()) if word]
     return [word for word in words if any(sign.isalnum() for sign in word)] or words
 

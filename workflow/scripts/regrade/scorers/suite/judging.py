@@ -8,6 +8,8 @@ from regrade.judge import Judge, JudgeError
 from regrade.scorers.suite.normalised import text_of
 from regrade.scorers.suite.scored import Response, Score, no_verdict
 from regrade.scorers.suite.thinking import split_thinking
+from regrade.spending import BudgetSpent
+from regrade.store import StoreError
 
 LONGEST = 20_000
 """Characters of each part that a judge is shown; of a longer one it gets the beginning and the end."""
@@ -51,4 +53,8 @@ def ask(judge: Judge | None, conversation: list[dict[str, Any]], max_tokens: int
         text = judge.ask(conversation, max_tokens=max_tokens, timeout_s=timeout_s)
     except JudgeError as error:
         return no_verdict("judge_error", str(error), judge=judge.about)
+    except BudgetSpent as error:
+        return no_verdict("budget", str(error))
+    except StoreError as error:
+        return no_verdict("sandbox_error", str(error))
     return Reply(split_thinking(text)[0], {**judge.about, "reply": text[:LONGEST_REPLY]})

@@ -1,5 +1,6 @@
 """Numbers in a text, read as people write them, each with its place. Nothing is evaluated, and sizes are bounded."""
 
+import itertools
 import math
 import re
 import unicodedata
@@ -9,6 +10,9 @@ from typing import Any, NamedTuple
 
 LONGEST = 400
 """Digits of a number that is still read."""
+
+MOST = 100_000
+"""Numbers of a text that are still looked at; `find` gives one more where there are more."""
 
 _LETTER = r"A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f"
 _MINUS = r"\-\u2212\u2013"
@@ -63,7 +67,7 @@ class Number(NamedTuple):
     A fraction and a power are one number; what they are made of are numbers too, each a `part`.
     """
 
-    value: int | Fraction
+    value: Fraction
     start: int = 0
     end: int = 0
     percent: bool = False
@@ -76,12 +80,12 @@ def find(text: str, decimal: str = ".") -> list[Number]:
     A comma groups thousands where three digits follow each; any other parts numbers, as in a list. `decimal: ","` turns
     both round. Words after a number (42 million, 5 km) change nothing, and exponents of words (m^2) are no numbers.
     """
-    return list(_numbers(_plain(text, decimal)))
+    return list(itertools.islice(_numbers(_plain(text, decimal)), MOST + 1))
 
 
 def _plain(text: str, decimal: str) -> str:
     for pattern, instead in _REWRITTEN:
-        text = pattern.sub(instead, text)  # type: ignore[arg-type]
+        text = pattern.sub(instead, text)
     return text.translate(_DECIMAL_COMMA) if decimal == "," else text
 
 
@@ -115,16 +119,15 @@ def _stands_alone(text: str, found: re.Match[str]) -> bool:
     return not behind or not behind[0].strip("_") or _UNITS.fullmatch(behind[0]) is not None
 
 
-def _fraction(found: re.Match[str]) -> tuple[int | Fraction | None, ...]:
+def _fraction(found: re.Match[str]) -> tuple[Fraction | None, ...]:
     """The value, None where something is divided by zero, and the parts."""
     turn = -1 if found["sign"] else 1
-    first, *parts = (int(digits) for digits in found.group("mixed", "above", "below") if digits)
-    whole, above = (first, parts[0]) if found["mixed"] else (0, first)
-    value = turn * (whole + Fraction(above, parts[-1])) if parts[-1] else None
-    return (value, turn * first, *parts)
+    first, *others = (Fraction(int(digits)) for digits in found.group("mixed", "above", "below") if digits)
+    whole, above, below = (first, *others) if found["mixed"] else (Fraction(0), first, *others)
+    return (turn * (whole + above / below) if below else None, turn * first, *others)
 
 
-def _decimal(found: re.Match[str]) -> int | Fraction | None:
+def _decimal(found: re.Match[str]) -> Fraction | None:
     digits, decimals = found["whole"] or "0", (found["part"] or found["leading"] or "")[1:]
     if len(digits) + len(decimals) > 2 * LONGEST:
         return None
@@ -132,12 +135,10 @@ def _decimal(found: re.Match[str]) -> int | Fraction | None:
     if len(digits) + len(decimals) > LONGEST:
         return None
     number = int(digits + decimals) if not found["sign"] else -int(digits + decimals)
-    return Fraction(number, 10 ** len(decimals)) if decimals else number
+    return Fraction(number, 10 ** len(decimals))
 
 
-def _with_exponent(
-    found: re.Match[str], values: tuple[int | Fraction | None, ...]
-) -> tuple[int | Fraction | None, ...]:
+def _with_exponent(found: re.Match[str], values: tuple[Fraction | None, ...]) -> tuple[Fraction | None, ...]:
     """The value times a power of ten, or raised to a power; in the second case it is also a part."""
     value, ten = values[0], found["shift"] or found["power"]
     exponent = int(re.sub(f"[{_MINUS}]", "-", ten or found["raised"]))
@@ -147,7 +148,7 @@ def _with_exponent(
         return (None,) if ten else (None, *values)
     if ten:
         return (value * Fraction(10) ** exponent,)
-    power = Fraction(abs(value)) ** exponent
+    power = abs(value) ** exponent
     return (power if value > 0 else -power, *values)
 
 
@@ -159,7 +160,7 @@ def parse(value: Any, decimal: str = ".") -> Number | None:
     if isinstance(value, bool) or value is None or (isinstance(value, float) and not math.isfinite(value)):
         return None
     if isinstance(value, int | float):
-        return Number(value if isinstance(value, int) else Fraction(repr(value)))
+        return Number(Fraction(value if isinstance(value, int) else repr(value)))
     for sign in dict.fromkeys((decimal, ".")) if isinstance(value, str) else ():
         plain = _plain(value, sign)
         found = [number for number in _numbers(plain) if not number.part]

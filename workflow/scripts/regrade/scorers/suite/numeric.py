@@ -6,11 +6,13 @@ from typing import Any
 from regrade.formats.suite.task import SuiteTask
 from regrade.scorers.suite import extract, math_equality
 from regrade.scorers.suite.normalised import expected, shown, text_of
-from regrade.scorers.suite.numbers import Number, as_count, find, parse
+from regrade.scorers.suite.numbers import MOST, Number, as_count, find, parse
 from regrade.scorers.suite.scored import Response, Score, Tools, right, wrong
 
 _OPEN = (None, "closest")
 """Ways to find the number that look at all of an answer's, the parts of fractions and powers among them."""
+
+_FROM_TEXT = ("boxed", "choice", "json")
 
 
 def score(task: SuiteTask, response: Response, tools: Tools) -> Score:
@@ -20,40 +22,39 @@ def score(task: SuiteTask, response: Response, tools: Tools) -> Score:
     """
     scoring = task.scoring
     if scoring.get("equality") == "math":
-        found = extract.text(response.text, scoring.get("extract"))
-        return extract.nothing(task, response) if found is None else math_equality.score(text_of(expected(scoring)), found)
-    said = scoring["values"] if isinstance(scoring.get("values"), list) else [expected(scoring)]
-    wanted = [parse(value, scoring.get("decimal", ".")) for value in said]
-    if not wanted or None in wanted:
-        return wrong(f"the task expects no number: {', '.join(shown(text_of(value)) for value in said)}")
-    goals = [number for number in wanted if number]
-    numbers = _candidates(response.text, scoring, several=isinstance(scoring.get("values"), list))
+        found = extract.answer(task, response)
+        if found is None:
+            return extract.nothing(task, response)
+        return math_equality.score(text_of(expected(scoring)), found)
+    several = isinstance(scoring.get("values"), list)
+    said = scoring["values"] if several else [expected(scoring)]
+    goals = [number for value in said if (number := parse(value, scoring.get("decimal", ".")))]
+    if not goals or len(goals) < len(said):
+        return wrong(f"the task expects no number: {', '.join(shown(text_of(value)) for value in said[:8])}")
+    reach = [as_count(scoring.get(name, 0)) for name in ("tolerance", "relative_tolerance")]
+    if any(bound is None or bound < 0 for bound in reach):
+        return wrong("the task's tolerance or relative_tolerance is no number from 0 upwards")
+    numbers = _candidates(response.text, scoring, several)
     if not numbers:
-        return extract.nothing(task, response) if _is_by_text(scoring) else _no_number(response)
-    return _all(goals, numbers, scoring) if "values" in scoring else _one(goals[0], numbers, scoring)
-
-
-def _is_by_text(scoring: dict[str, Any]) -> bool:
-    return scoring.get("extract") in ("boxed", "choice", "json")
-
-
-def _no_number(response: Response) -> Score:
-    return wrong(f"no number in {shown(response.text)}", "invalid_format")
+        return wrong(f"no number in {shown(response.text)}", "invalid_format")
+    if len(numbers) > MOST:
+        return wrong(f"more than {MOST} numbers, expected an answer", "invalid_format")
+    return _all(goals, numbers, scoring) if several else _one(goals[0], numbers, scoring)
 
 
 def _candidates(text: str, scoring: dict[str, Any], several: bool) -> list[Number]:
-    """The numbers that may be the answer, those of a box, a choice or a JSON value only from there."""
+    """The numbers that may be the answer; those of a box, a choice or a JSON value only from there."""
     how, decimal = scoring.get("extract"), scoring.get("decimal", ".")
-    if _is_by_text(scoring):
-        found = extract.boxes(text) if how == "boxed" and several else [extract.text(text, how) or ""]
-        numbers = [number for piece in found for number in find(piece, decimal) if not number.part]
+    if how in _FROM_TEXT:
+        pieces = extract.boxes(text) if how == "boxed" and several else [extract.text(text, how) or ""]
+        numbers = [number for piece in pieces for number in find(piece, decimal) if not number.part]
         return numbers if several else numbers[:1]
     return [number for number in find(text, decimal) if how in _OPEN or not number.part]
 
 
 def _one(goal: Number, numbers: list[Number], scoring: dict[str, Any]) -> Score:
     how, mode = scoring.get("extract"), scoring.get("percent", "strip")
-    values = list(dict.fromkeys(_value(number, mode) for number in numbers if not number.part))
+    values = {_value(number, mode) for number in numbers if not number.part}
     if how == "unique" and len(values) > 1:
         return wrong(f"{len(values)} different numbers, expected one", "invalid_format")
     picked = numbers[-1 if how == "last" else 0]
@@ -79,20 +80,20 @@ def _all(goals: list[Number], numbers: list[Number], scoring: dict[str, Any]) ->
     if missing:
         return wrong(f"lacks {', '.join(_said(goal) for goal in missing[:8])}", **about)
     if other and how not in _OPEN:
-        return wrong(f"holds {_said(other[0])} too, expected {', '.join(_said(goal) for goal in goals[:8])}")
+        return wrong(f"holds {_said(other[0])} too, expected only {', '.join(_said(goal) for goal in goals[:8])}")
     return right(f"holds all {len(goals)} numbers expected", **about)
 
 
-def _value(number: Number, mode: str) -> int | Fraction:
-    return Fraction(number.value) / 100 if number.percent and mode == "as_fraction" else number.value
+def _value(number: Number, mode: str) -> Fraction:
+    return number.value / 100 if number.percent and mode == "as_fraction" else number.value
 
 
 def _is_near(number: Number, goal: Number, scoring: dict[str, Any]) -> bool:
     """Compared exactly, as the decimals that were written: 0.3 and 0.4 are 0.1 apart."""
-    tolerance, relative = (as_count(scoring.get(name, 0)) for name in ("tolerance", "relative_tolerance"))
     mode = scoring.get("percent", "strip")
-    if tolerance is None or relative is None or tolerance < 0 or (mode == "keep" and number.percent != goal.percent):
+    if mode == "keep" and number.percent != goal.percent:
         return False
+    tolerance, relative = (as_count(scoring.get(name, 0)) for name in ("tolerance", "relative_tolerance"))
     value, aim = _value(number, mode), _value(goal, mode)
     if not tolerance and not relative:
         return value == aim
@@ -101,8 +102,8 @@ def _is_near(number: Number, goal: Number, scoring: dict[str, Any]) -> bool:
 
 def _said(number: Number) -> str:
     sign = "%" if number.percent else ""
-    if isinstance(number.value, int) or number.value.denominator == 1:
-        return (str(int(number.value)) if abs(number.value) < 10**30 else "a number of more than 30 digits") + sign
+    if number.value.denominator == 1 and abs(number.value) < 10**30:
+        return f"{number.value.numerator}{sign}"
     try:
         return f"{float(number.value):.12g}{sign}"
     except OverflowError:

@@ -8,15 +8,13 @@ from typing import Any
 
 from regrade import repository_tests, workspace
 from regrade.errors import SandboxError
-from regrade.formats.suite.task import SuiteTask
+from regrade.formats.suite.task import TEST_TIMEOUT_S, SuiteTask
 from regrade.repository_tests import is_protected, tree
 from regrade.scorers.suite import answer_patch
 from regrade.scorers.suite.answer_patch import RefusedError
 from regrade.scorers.suite.numbers import as_count
 from regrade.scorers.suite.scored import Response, Score, Tools, no_verdict, right, wrong
 from regrade.statuses import status_of
-
-TIMEOUT_S = 60.0
 
 
 def score(task: SuiteTask, response: Response, tools: Tools) -> Score:
@@ -47,7 +45,7 @@ def _copy(pristine: Path) -> Iterator[Path]:
 
 
 def _change(pristine: Path, folder: Path, answer: str) -> None:
-    answer_patch.apply(folder, answer, is_protected, TIMEOUT_S)
+    answer_patch.apply(folder, answer, is_protected, TEST_TIMEOUT_S)
     changed = tree.differences(pristine, folder)
     for name in changed:
         if is_protected(name):
@@ -59,7 +57,7 @@ def _change(pristine: Path, folder: Path, answer: str) -> None:
 def _tested(task: SuiteTask, pristine: Path, folder: Path, mode: str) -> Score:
     scoring = task.scoring
     command = repository_tests.TestCommand(
-        scoring.get("test_command") or (), as_count(scoring.get("timeout")) or TIMEOUT_S
+        scoring.get("test_command") or (), as_count(scoring.get("timeout")) or TEST_TIMEOUT_S
     )
     hidden = []
     for test in scoring.get("hidden_tests") or []:

@@ -2,52 +2,68 @@
 
 import re
 
-_TOKEN = re.compile(r"^[ \t]*(?:```+|~~~+)[^\n]*$|</?think(?:ing)?>|\[/?THINKING\]", re.IGNORECASE | re.MULTILINE)
+_TOKEN = re.compile(
+    r"^[ \t]*(?P<fence>(?:`{3,}(?=[^`\n]*$)|~{3,})[^\n]*)$"
+    r"|(?P<opening>(?:(?<!`)<think(?:ing)?>|<think(?:ing)?>(?!`)))"
+    r"|(?P<closing>(?:(?<!`)</think(?:ing)?>|</think(?:ing)?>(?!`)))"
+    r"|(?P<bracket>\[THINKING\])",
+    re.IGNORECASE | re.MULTILINE,
+)
+_TAG = re.compile(r"<(/?)think(?:ing)?>", re.IGNORECASE)
+_BRACKET_END = re.compile(r"\[/THINKING\]", re.IGNORECASE)
+_ODD_OPENING = re.compile(r"<think(?:ing)?\s[^<>]{0,200}>", re.IGNORECASE)
 
 
 def split_thinking(text: str) -> tuple[str, str]:
     """The visible text, trimmed, and the thoughts.
 
     Tags are <think> and <thinking>, each closed by either, and [THINKING], in any case. An opening angle tag without
-    an end is all thought from there; a bracket one without an end is text. Inside a code fence a tag is text. A
-    closing tag before any opening one ends thoughts that the model's template began.
+    an end is all thought from there; a bracket one without an end is text. Inside a code fence, or between backticks, a
+    tag is text. A closing tag before any opening one ends thoughts that the model's template began.
     """
-    lowered = text.lower()
-    first_opening, last_closing = lowered.find("<think"), lowered.rfind("[/thinking]")
-    pieces, thoughts, position, fence = [], [], 0, ""
-    while found := _TOKEN.search(text, position):
-        token = found[0].strip().lower()
-        if token.startswith(("```", "~~~")):
-            fence = "" if fence and token.startswith(fence) else fence or re.match(r"[`~]+", token)[0]  # type: ignore[index]
-        elif not fence and token in ("<think>", "<thinking>", "[thinking]"):
-            end = None if token[0] == "[" and found.end() > last_closing else _closing(text, found.end(), token)
-            if end is None and token.startswith("["):
-                pieces.append(text[position : found.end()])
-                position = found.end()
-                continue
-            pieces.append(text[position : found.start()])
-            thoughts.append(text[found.end() : end.start() if end else len(text)])
-            position = end.end() if end else len(text)
+    visible: list[str] = []
+    thoughts: list[str] = []
+    position, fence = 0, ""
+    odd = _ODD_OPENING.search(text)
+    last_end = max((end.start() for end in _BRACKET_END.finditer(text)), default=-1)
+    while token := _TOKEN.search(text, position):
+        kind, before = token.lastgroup, text[position : token.start()]
+        position = token.end()
+        if kind == "fence":
+            fence = _fence_behind(token["fence"].strip(), fence)
+        elif fence:
+            pass
+        elif kind == "closing" and not thoughts and not (odd and odd.start() < token.start()):
+            thoughts.append("".join(visible) + before)
+            visible = []
             continue
-        elif not fence and token.startswith("</") and not thoughts and not 0 <= first_opening < found.start():
-            thoughts.append("".join(pieces) + text[position : found.start()])
-            pieces, position = [], found.end()
+        elif kind == "opening" or (kind == "bracket" and position <= last_end):
+            end, behind = _end_of_thought(text, position, kind)
+            visible.append(before)
+            thoughts.append(text[position:end])
+            position = behind
             continue
-        pieces.append(text[position : found.end()])
-        position = found.end()
-    pieces.append(text[position:])
-    return "".join(pieces).strip(), "\n".join(thought.strip() for thought in thoughts if thought.strip())
+        visible += [before, token[0]]
+    visible.append(text[position:])
+    return "".join(visible).strip(), "\n".join(thought.strip() for thought in thoughts if thought.strip())
 
 
-def _closing(text: str, start: int, opening: str) -> re.Match[str] | None:
-    """The tag that ends what began before `start`; one that was opened again in between ends first."""
-    if opening == "[thinking]":
-        return re.compile(r"\[/THINKING\]", re.IGNORECASE).search(text, start)
-    depth = 1
-    last = None
-    for tag in re.compile(r"<(/?)think(?:ing)?>", re.IGNORECASE).finditer(text, start):
+def _fence_behind(line: str, fence: str) -> str:
+    """The fence that is open behind a line that is one; "" if it closes the open one."""
+    marks = line[: len(line) - len(line.lstrip(line[0]))]
+    if not fence:
+        return marks
+    return "" if line == marks and line.startswith(fence) else fence
+
+
+def _end_of_thought(text: str, start: int, kind: str) -> tuple[int, int]:
+    """Where a thought ends, and where its closing tag does. One that is opened again inside ends with the outer one."""
+    if kind == "bracket":
+        return _BRACKET_END.search(text, start).span()  # type: ignore[union-attr]
+    depth, last = 1, (len(text), len(text))
+    for tag in _TAG.finditer(text, start):
         depth += -1 if tag[1] else 1
-        last = tag if tag[1] else last
+        last = tag.span() if tag[1] else last
         if depth == 0:
-            return tag
+            break
     return last
