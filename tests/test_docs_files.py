@@ -80,11 +80,12 @@ SUITE = """\
 version: 2
 release: "2026-11"
 tasks:
-  - {id: "yes", category: words, prompt: Say yes., execution_surface: prompt, source_signal: own, contamination_risk: low,
-     introduced: "2026-11-30", scoring: {type: exact, value: "yes"}}
+  - {id: "yes", category: words, prompt: Say yes., execution_surface: prompt, source_signal: own,
+     contamination_risk: low, introduced: "2026-11-30", scoring: {type: exact, value: "yes"}}
   - {id: "no", category: words, prompt: Say no., scoring: {type: exact, value: "no"}}
   - {id: marked, category: words, prompt: Say yes to a judge., scoring: {type: llm_judge, criteria: Mark it}}
-  - {id: drawn, category: words, prompt: Say yes four times., scoring: {type: pass_at_k, k: 1, n: 2, inner_type: exact, value: "yes"}}
+  - {id: drawn, category: words, prompt: Say yes four times.,
+     scoring: {type: pass_at_k, k: 1, n: 2, inner_type: exact, value: "yes"}}
   - {id: coded, category: words, prompt: Print three., scoring: {type: code_exec, test_code: print("PASS")}}
   - {id: looped, category: words, prompt: Write run_tests until they pass., max_turns: 2,
      scoring: {type: agent_loop, repo_fixture: repository, test_command: [python, -m, pytest, -q], max_steps: 2,

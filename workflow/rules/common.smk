@@ -23,6 +23,7 @@ os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
 atexit.register(gc.freeze)
 
 from regrade import config as configuration
+from regrade import specification
 from regrade.errors import RegradeError
 from regrade.plan import Plan, Selection, Trial
 
@@ -52,7 +53,7 @@ def trial_of(wildcards, format="artifact"):
 
 def as_json(function, *arguments):
     """A specification of the plan as Snakemake keeps it in params and hands it to a job."""
-    return json.dumps(or_stop(function, *arguments), sort_keys=True)
+    return specification.told(or_stop(function, *arguments), RESULTS)
 
 
 wildcard_constraints:

@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from regrade import earlier_answers, files, usage
+from regrade import earlier_answers, files, specification, usage
 from regrade.config import ASKS_NOBODY, Config
 from regrade.earlier_answers import EarlierAnswers
 from regrade.errors import InputsError, NotApplicable, RegradeError, SandboxError, ending_in_one_line
@@ -49,7 +49,7 @@ class Question(NamedTuple):
 
 def main(spec_text: str, config_text: str) -> None:
     """Run the stage for one specification under one configuration."""
-    spec, config = json.loads(spec_text), Config(**json.loads(config_text))
+    spec, config = specification.read(spec_text), Config(**json.loads(config_text))
     plan = Plan(config)
     selection = Selection(spec["arm"], spec["set"], spec["collection"])
     trials, paths = plan.answered(selection, spec["shard"])
@@ -60,7 +60,13 @@ def main(spec_text: str, config_text: str) -> None:
     own = journal.with_suffix(".anew.jsonl") if config.cache == "refresh" else journal
     with RowFile(Path(spec["output"]), own) as rows:
         planned = {question.key: question.digest for question in questions}
-        kept = rows.keep(lambda row: row["status"] == "ok" and planned.get(key_of(row)) == row["digests"]["trial"])
+        given_up = plan.attempts.used_up(paths.errors)
+
+        def stands(row: Row) -> bool:
+            made_of = row["digests"]["trial"]
+            return planned.get(key_of(row)) == made_of and (row["status"] == "ok" or made_of in given_up)
+
+        kept = rows.keep(stands)
         missing = [question for question in questions if question.key not in kept]
         failed = [row for row in _answers(plan, spec["arm"], missing, rows) if _is_noted(row)]
         _note(failed, paths, config)

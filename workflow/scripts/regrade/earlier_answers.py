@@ -66,7 +66,7 @@ def spare(journal: Path, rows: Iterable[dict[str, Any]]) -> None:
     """Keep the answers of a journal that are not among the rows which take its place, so that they stay paid for."""
     target = journal.with_suffix(".spare.jsonl")
     kept = {(row["digests"]["request"], row["repetition"]) for row in rows if row["status"] == "ok"}
-    kept |= {_key(line) for line in _lines(target)}
+    kept |= {key for line in _lines(target) if (key := _key(line))}
     spared = [line for line in _lines(journal) if (key := _key(line)) and key not in kept]
     if spared:
         with target.open("ab") as stream:

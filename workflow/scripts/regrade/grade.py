@@ -7,13 +7,12 @@ printed goes to verify/<case>/. Verdicts of other graders or code on the same tr
 (verdicts.py).
 """
 
-import json
 import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from regrade import digests, files, sandbox, verdicts
+from regrade import digests, files, sandbox, specification, verdicts
 from regrade.errors import StaleError, ending_in_one_line
 from regrade.graders import GraderLimits, grade_workspace
 from regrade.verdicts import Verdict, failed
@@ -21,7 +20,7 @@ from regrade.verdicts import Verdict, failed
 
 def main(spec_text: str) -> None:
     """Grade the trial of one specification and write its grade. Raises StaleError for a grader that was edited."""
-    spec = json.loads(spec_text)
+    spec = specification.read(spec_text)
     trial = files.read_json(Path(spec["trial"]))
     attempted = trial["status"] == "ok"
     if attempted:

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from regrade import files, hardware
+from regrade import files, hardware, specification
 from regrade.config import Config
 from regrade.errors import RegradeError, ending_in_one_line
 from regrade.journal import Journal
@@ -43,7 +43,7 @@ class Execution(NamedTuple):
 
 def main(spec_text: str, config_text: str, threads: str = "1") -> None:
     """Run the stage for one specification under one configuration."""
-    spec, config = json.loads(spec_text), Config(**json.loads(config_text))
+    spec, config = specification.read(spec_text), Config(**json.loads(config_text))
     with Journal(Path(spec["journal"]), spec["digest"]) as journal:
         if journal.fresh:
             _clear_raw(spec)

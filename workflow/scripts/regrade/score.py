@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from regrade import digests, files, verdicts
+from regrade import digests, files, specification, verdicts
 from regrade.errors import ending_in_one_line
 from regrade.judge import Judge
 from regrade.layout import verify_outcome
@@ -47,7 +47,7 @@ class Graded:
 
 def main(spec_text: str, config_text: str = "") -> None:
     """Score one repetition and write its grade."""
-    spec = json.loads(spec_text)
+    spec = specification.read(spec_text)
     if "skip" in spec:
         graded = Graded(broken("not_applicable", spec["skip"]), {}, None, attempted=False)
     else:

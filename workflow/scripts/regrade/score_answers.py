@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from regrade import digests, files
+from regrade import digests, files, specification
 from regrade.config import Config
 from regrade.errors import ending_in_one_line
 from regrade.formats.suite.answer import response_of
@@ -38,7 +38,7 @@ _SLOW = (*RUNS_CODE, *JUDGED, "pass_at_k")
 
 def main(spec_text: str, config_text: str, threads: str) -> None:
     """Run the stage for one specification under one configuration."""
-    spec, config = json.loads(spec_text), Config(**json.loads(config_text))
+    spec, config = specification.read(spec_text), Config(**json.loads(config_text))
     plan = Plan(config)
     selection = Selection(spec["arm"], spec["set"], spec["collection"])
     trials, paths = plan.answered(selection, spec["shard"])

@@ -6,13 +6,12 @@ The hidden tests come in now, when the model is done and its processes are dead.
 has failed, whatever it left.
 """
 
-import json
 import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from regrade import files, repository_tests, verdicts
+from regrade import files, repository_tests, specification, verdicts
 from regrade.errors import ending_in_one_line
 from regrade.statuses import status_of
 from regrade.verdicts import Verdict, broken, failed
@@ -20,7 +19,7 @@ from regrade.verdicts import Verdict, broken, failed
 
 def main(spec_text: str) -> None:
     """Score one trial and write its grade."""
-    spec = json.loads(spec_text)
+    spec = specification.read(spec_text)
     trial = files.read_json(Path(spec["trial"]))
     progress = dict(trial.get("progress") or {})
     made_of = {**trial["digests"], **spec["digests"]}

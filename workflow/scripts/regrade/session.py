@@ -24,7 +24,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from regrade import external_agent, files, trial, workspace
+from regrade import external_agent, files, specification, trial, workspace
 from regrade.config import ASKS_NOBODY, Config
 from regrade.errors import RegradeError, ending_in_one_line
 from regrade.harnesses import Acted
@@ -38,7 +38,7 @@ OURS = ("sandbox_error", "inputs_error", "code_not_allowed")
 
 def main(spec_text: str, config_text: str) -> None:
     """Run the stage for one specification under one configuration."""
-    spec, config = json.loads(spec_text), Config(**json.loads(config_text))
+    spec, config = specification.read(spec_text), Config(**json.loads(config_text))
     results, pack, case = config.folder("results"), spec["pack"]["id"], spec["case"]["id"]
     shared = TaskPaths(results, "benchpack", pack, case)
     paths = RunPaths(results, spec["arm"]["name"], "benchpack", pack).trial(case, spec["repetition"])

@@ -18,7 +18,7 @@ from regrade.errors import ending_in_one_line
 from regrade.packs import markdown
 from regrade.statistics import mean, median, wilson
 from regrade.suites import tables
-from regrade.suites.headline import is_headline
+from regrade.suites.headline import headline, is_headline
 
 Row = dict[str, Any]
 COUNTS = ("n", "passed", "failed", "errors", "not_run", "unscored")
@@ -89,7 +89,7 @@ def _arms(rows: list[Row]) -> str:
     heading = ["arm", "model", "harness", *COUNTS, "pass rate", "95 % interval", "of graded", "mean score"]
     table = []
     for arm, all_rows in _by(rows, "arm"):
-        group = [row for row in all_rows if is_headline(row)] or all_rows
+        group = headline(all_rows)
         found = counts(group)
         tried = found["passed"] + found["failed"] + found["errors"]
         graded = found["passed"] + found["failed"]
@@ -104,10 +104,13 @@ def _arms(rows: list[Row]) -> str:
 
 def _outside(rows: list[Row]) -> str:
     """The counts of trials that are kept out of the table of arms; together with it they add up."""
-    outside = [row for row in rows if not is_headline(row)]
-    if not outside:
+    table = []
+    for arm, group in _by(rows, "arm"):
+        outside = [row for row in group if not is_headline(row)]
+        if outside and len(outside) < len(group):
+            table.append([arm, *counts(outside).values()])
+    if not table:
         return ""
-    table = [[arm, *counts(group).values()] for arm, group in _by(outside, "arm")]
     return f"Outside the headline:\n\n{markdown.table(['arm', *COUNTS], table)}"
 
 
@@ -145,7 +148,7 @@ def _groups(rows: list[Row], field: str) -> str:
             tried = found["passed"] + found["failed"] + found["errors"]
             scores = _known(row["score"] for row in trials)
             rate = _percent(found["passed"], tried)
-            table.append([value, arm, *(found[name] for name in COUNTS), rate, _number(mean(scores))])
+            table.append([markdown.cell(value), arm, *(found[name] for name in COUNTS), rate, _number(mean(scores))])
     return markdown.table(heading, table)
 
 
@@ -170,7 +173,7 @@ def _changes(rows: list[Row]) -> str:
         same_work = [verdict for verdict in row["earlier"] if verdict["digests"]["work"] == row["digests"]["work"]]
         before = same_work[-1] if same_work else None
         if before and (before["status"], before["score"]) != (row["status"], row["score"]):
-            table.append([row["task"], row["arm"], row["repetition"], _verdict(before), _verdict(row)])
+            table.append([markdown.cell(row["task"]), row["arm"], row["repetition"], _verdict(before), _verdict(row)])
     return markdown.table(["task", "arm", "repetition", "before", "now"], table) if table else ""
 
 
@@ -191,7 +194,7 @@ def _tasks(rows: list[Row]) -> str:
             trials = [row for row in group if row["arm"] == arm]
             found = Counter(row["reason"] or row["status"] for row in trials)
             cells.append(", ".join(f"{count} {name}" if len(trials) > 1 else name for name, count in found.items()))
-        table.append([task, group[0]["difficulty"] or "-", *cells])
+        table.append([markdown.cell(task), markdown.cell(group[0]["difficulty"] or "-"), *cells])
     more = f"\n\n{len(tasks) - MOST_TASKS:,} more tasks stand in the records." if len(tasks) > MOST_TASKS else ""
     return markdown.table(["task", "difficulty", *arms], table) + more
 

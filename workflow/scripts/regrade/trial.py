@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from regrade import __version__, files, harnesses, usage, workspace
+from regrade import __version__, files, harnesses, specification, usage, workspace
 from regrade.config import Config
 from regrade.errors import InputsError, NotApplicable, RegradeError, SandboxError
 from regrade.layout import RunPaths, TaskPaths, TrialPaths
@@ -24,7 +24,7 @@ NOTHING = workspace.Frozen("", [])
 
 def main(spec_text: str, config_text: str) -> None:
     """Run the stage for one specification (trial_spec of a format's plan) under one configuration."""
-    spec, config = json.loads(spec_text), Config(**json.loads(config_text))
+    spec, config = specification.read(spec_text), Config(**json.loads(config_text))
     task, results = spec["task"], config.folder("results")
     shared = TaskPaths(results, spec["format"], task["collection"], task["case"])
     run = RunPaths(results, spec["arm"]["name"], spec["format"], task["collection"])

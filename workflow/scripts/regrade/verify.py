@@ -21,7 +21,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from regrade import files, sandbox, workspace
+from regrade import files, sandbox, specification, workspace
 from regrade.errors import RegradeError, SandboxError, ending_in_one_line
 from regrade.graders import static
 from regrade.layout import verify_outcome
@@ -41,7 +41,7 @@ _PACK, _PATCH, _ANSWER = "/pack", "/patch", "/verify"
 
 def main(spec_text: str) -> None:
     """Run the stage for one specification."""
-    spec = json.loads(spec_text)
+    spec = specification.read(spec_text)
     output = Path(spec["output"])
     for path in (output, verify_outcome(output)):
         path.unlink(missing_ok=True)

@@ -9,7 +9,7 @@ import argparse
 import json
 from pathlib import Path
 
-from regrade.errors import RegradeError, UsageError
+from regrade.errors import UsageError
 from regrade.packs import compare
 from regrade.packs.read import runs
 from regrade.suites import comparison, records_file
@@ -27,9 +27,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Exit code 0; 1 for a regression where that is asked for, and for results that cannot be compared."""
+    """Exit code 0; 1 for a regression where that is asked for, and for results that cannot be read."""
     if len(args.runs) < 2:
-        raise RegradeError(f"{args.runs[0]}: is the only one, expected at least two to compare")
+        raise UsageError(f"{args.runs[0]}: is the only one, expected at least two to compare")
     if (args.form or _form(args.runs)) == "medians":
         if args.json or args.fail_on_regression:
             raise UsageError("--json and --fail-on-regression are for pairs, expected --as pairs beside them")

@@ -5,14 +5,16 @@ an error counts as 0. Trials that were not run or are not scored are left out, a
 """
 
 import argparse
+import contextlib
 import sys
 from pathlib import Path
 from typing import Any
 
 from regrade.config import ASKS_NOBODY
 from regrade.errors import UsageError
+from regrade.statistics import mean
 from regrade.suites import records_file
-from regrade.suites.headline import counted, headline, is_headline, mean_score
+from regrade.suites.headline import counted, headline, is_headline
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,17 +25,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _share(text: str) -> float:
-    value = float(text)
-    if not 0 <= value <= 1:
-        raise argparse.ArgumentTypeError(f"{text}: expected a number from 0 to 1")
-    return value
+    with contextlib.suppress(ValueError):
+        if 0 <= (value := float(text)) <= 1:
+            return value
+    raise argparse.ArgumentTypeError(f"{text!r}: expected a number from 0 to 1")
 
 
 def run(args: argparse.Namespace) -> int:
     """Exit code 0 if the mean reaches the bound, 1 if not or if nothing was tried."""
     rows = _of_arms(records_file.load(args.records), args.arm)
-    score, counting = mean_score(rows), headline(rows)
-    left_out = sum(counted(row) is None for row in counting)
+    counting = headline(rows)
+    scores = [score for row in counting if (score := counted(row)) is not None]
+    score, left_out = mean(scores), len(counting) - len(scores)
     print(_said(rows, counting, score, args.at_least, left_out))
     if score is None:
         print(f"{args.records}: nothing was tried, expected at least one trial with a score", file=sys.stderr)

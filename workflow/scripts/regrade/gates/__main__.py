@@ -7,12 +7,11 @@
 Writes the page and ends well whatever the findings: they are data.
 """
 
-import json
 import sys
 from pathlib import Path
 from typing import Any
 
-from regrade import files
+from regrade import files, specification
 from regrade.errors import ending_in_one_line
 from regrade.formats import artifact
 from regrade.gates import report
@@ -22,7 +21,7 @@ from regrade.graders import GraderLimits
 
 def main(spec_text: str, output: str, jobs: str) -> None:
     """Run all gates for one specification, so many at once, and write the page."""
-    spec: dict[str, Any] = json.loads(spec_text)
+    spec: dict[str, Any] = specification.read(spec_text)
     tasks = [artifact.load(Path(folder), spec["categories"]) for folder in spec["tasks"]]
     given = spec["limits"]
     limits = GraderLimits(given["grader_wall_s"], given["grader_memory_mb"], given["artifact_mb"])

@@ -6,14 +6,13 @@ SPEC: id, fields (the task as written), file, output, errors, trusted, digest, a
 data set that cannot be loaded makes one task with a fault, and is tried again.
 """
 
-import json
 import os
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from regrade import files
+from regrade import files, specification
 from regrade.errors import InputsError, ending_in_one_line
 from regrade.formats.suite import SuiteTask, fixtures
 from regrade.formats.suite.dataset import RowFault, expand, local_dataset
@@ -24,7 +23,7 @@ SUFFIXES = {".jsonl": "json", ".json": "json", ".csv": "csv", ".parquet": "parqu
 
 def main(spec_text: str) -> None:
     """Run the stage for one specification (plan.suite.dataset_spec)."""
-    spec = json.loads(spec_text)
+    spec = specification.read(spec_text)
     try:
         rows = expand(spec["fields"], load(spec))
         if not rows:

@@ -6,12 +6,11 @@ SPEC: id, source (a folder, only read), leave_out (names that are no part of it)
 repository stay links.
 """
 
-import json
 import shutil
 import sys
 from pathlib import Path
 
-from regrade import digests, files, workspace
+from regrade import digests, files, specification, workspace
 from regrade.errors import RegradeError, StaleError, ending_in_one_line
 from regrade.formats.benchpack import links
 from regrade.inputs.stage import SCHEMA_VERSION, seal
@@ -22,9 +21,9 @@ def main(spec_text: str) -> None:
 
     Raises RegradeError for a link out, StaleError for a folder that is not the one of the plan any more.
     """
-    spec = json.loads(spec_text)
+    spec = specification.read(spec_text)
     source, output = Path(spec["source"]), Path(spec["output"])
-    for name, why in links.audit(source):
+    for name, why in links.audit(source, spec["leave_out"]):
         raise RegradeError(f"{source / name}: {why}")
     pristine = output.parent / "workspace"
     temporary = pristine.with_name(f".{pristine.name}.copying")

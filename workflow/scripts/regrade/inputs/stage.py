@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from regrade import digests, files, sandbox, workspace
+from regrade import digests, files, sandbox, specification, workspace
 from regrade.config import Config
 from regrade.errors import InputsError, SandboxError, StaleError
 from regrade.formats import artifact
@@ -25,7 +25,7 @@ def main(spec_text: str, config_text: str) -> None:
 
     Raises StaleError, and leaves no manifest, for a workspace that was edited since the plan was made.
     """
-    spec, config = json.loads(spec_text), Config(**json.loads(config_text))
+    spec, config = specification.read(spec_text), Config(**json.loads(config_text))
     task = artifact.load(Path(spec["task"]), config.categories)
     output = Path(spec["output"])
     _refuse_changed(task, spec["digest"])

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
+MOST_TOKENS = 10**12
 _THOUGHTS = ("thinking", "reasoning", "reasoning_content")
 
 
@@ -100,8 +101,8 @@ def _is_logprob(value: Any) -> bool:
 
 
 def count(value: Any) -> int | None:
-    """A number of tokens, None if it is none."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    """A number of tokens, None if it is none that can be."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < MOST_TOKENS else None
 
 
 def read_tool_calls(message: Mapping[str, Any]) -> list[dict[str, str]]:

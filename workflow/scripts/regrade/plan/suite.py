@@ -60,8 +60,8 @@ class SuitePlan:
         self.faults: dict[str, list[Fault]] = {}
         """None: a faulty task is one that ends in an error, beside the others of its file."""
 
-        faulty = {identifier: _of_faults(identifier, faults) for identifier, faults in loaded.faults.items()}
-        sources = {**loaded.tasks, **{identifier: source for identifier, (source, _) in faulty.items()}}
+        faulty = {name: _of_faults(name, faults, loaded.faulty.get(name)) for name, faults in loaded.faults.items()}
+        sources = {**loaded.tasks, **{name: source for name, (source, _) in faulty.items()}}
         if config.filter:
             sources = filter_tasks(sources, config.filter)
         stems = slugs(dict.fromkeys(source.stem for source in sources.values()))
@@ -440,10 +440,10 @@ def _is_sharded(task: Task) -> bool:
     return task.format == "suite" and not task.source.is_loop and not task.source.is_dataset
 
 
-def _of_faults(identifier: str, faults: list[Fault]) -> tuple[SuiteTask, str]:
-    """What stands for a task that cannot be asked, and why it cannot."""
-    stem = Path(faults[0].path).stem
-    source = SuiteTask(identifier, stem, {"category": stem, "prompt": "", "scoring": {}}, faults[0].path)
+def _of_faults(identifier: str, faults: list[Fault], known: SuiteTask | None) -> tuple[SuiteTask, str]:
+    """What stands for a task that cannot be asked, with what a filter looks at, and why it cannot."""
+    stem, kept = Path(faults[0].path).stem, known.fields if known else {}
+    source = SuiteTask(identifier, stem, {"category": stem, **kept, "prompt": "", "scoring": {}}, faults[0].path)
     return source, "; ".join(map(str, faults))
 
 

@@ -20,7 +20,7 @@ def headline(rows: Iterable[Row]) -> list[Row]:
 
 
 def counted(row: Row) -> float | None:
-    """A record's score in a mean: an error is 0, as in the pass rate; None for what was not run or is not scored."""
+    """A record's score where a decision hangs on it: an error is 0; None for what was not run or is not scored."""
     if row["status"] == "error":
         return 0.0
     score: float | None = row["score"]
@@ -28,6 +28,5 @@ def counted(row: Row) -> float | None:
 
 
 def mean_score(rows: Iterable[Row]) -> float | None:
-    """The mean score of the headline records that were tried; None of nothing."""
-    scores = [counted(row) for row in headline(rows)]
-    return mean([score for score in scores if score is not None])
+    """The mean score of the headline records that have one; None of nothing."""
+    return mean([row["score"] for row in headline(rows) if row["score"] is not None])

@@ -22,7 +22,7 @@ def sections(rows: list[Row], counts: Counts) -> Iterator[str]:
     yield "## Headline of suites"
     yield _headline(rows)
     yield (
-        "Mean score is taken over the headline trials, an error as 0; trials of the tiers smoke and diagnostic and of "
+        "Mean score is taken over the headline trials that have one; trials of the tiers smoke and diagnostic and of "
         "high contamination risk are outside. The composite weighs each category's mean score and is given only "
         "where every task has one."
     )
@@ -64,7 +64,7 @@ def _headline(rows: list[Row]) -> str:
 
 
 def _incomplete(found: Any) -> str:
-    return f"incomplete {found.done}/{found.intended}"
+    return f"incomplete {found.done}/{found.intended}" if found.done < found.intended else markdown.NOTHING
 
 
 def _groups(rows: list[Row], name: str, counts: Counts) -> str:

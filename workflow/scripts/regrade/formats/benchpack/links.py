@@ -1,19 +1,22 @@
 """What in a repository fixture cannot be copied into a workspace that nothing leads out of."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from regrade import digests
 
 
-def audit(root: Path) -> Iterator[tuple[str, str]]:
+def audit(root: Path, leave_out: Collection[str] = ()) -> Iterator[tuple[str, str]]:
     """(name, why) of every link that leaves a folder and of everything that is no file, folder or link.
 
-    Linked folders are not searched; a link to nothing inside the folder is allowed.
+    Linked folders are not searched; a link to nothing inside the folder is allowed. What bears a name of `leave_out`
+    is not looked at.
     """
     real = root.resolve()
     for name, entry in digests.walk(root):
+        if not set(leave_out).isdisjoint(name.split("/")):
+            continue
         if entry.is_symlink():
             why = _fault_of_link(Path(entry.path), real)
             if why:

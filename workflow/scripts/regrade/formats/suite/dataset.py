@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from regrade.formats.suite import scoring_checks
 from regrade.formats.suite.fixtures import find
 from regrade.formats.suite.task import SuiteTask
 
@@ -63,9 +64,16 @@ def _template(text: str) -> Any:
     from jinja2.sandbox import SandboxedEnvironment
 
     try:
-        return SandboxedEnvironment(undefined=StrictUndefined).from_string(text)
+        return SandboxedEnvironment(undefined=StrictUndefined, finalize=_filled).from_string(text)
     except TemplateSyntaxError as error:
         raise RowFault(f"template, line {error.lineno}: {error.message}") from error
+
+
+def _filled(value: Any) -> Any:
+    """What a template puts in; a field that a row lacks is null in data sets. Raises ValueError for it."""
+    if value is None:
+        raise ValueError("a field that it names is empty")
+    return value
 
 
 def _prompt(template: Any, row: Mapping[str, Any]) -> str:
@@ -88,7 +96,11 @@ def _scoring(scoring: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, An
     answer = row[field]
     if answer is None:
         raise RowFault(f"scoring.answer_field: {field} is empty")
-    return {**left, "value": _text(_mapped(answer, scoring.get("answer_map") or {}))}
+    filled = {**left, "value": _text(_mapped(answer, scoring.get("answer_map") or {}))}
+    for problem in scoring_checks.problems(filled, is_dataset=False):
+        if problem.severity == "fault":
+            raise RowFault(f"scoring.{'.'.join(map(str, problem.path))} {problem.message}")
+    return filled
 
 
 def _mapped(answer: Any, mapping: Mapping[Any, Any]) -> Any:

@@ -14,6 +14,7 @@ from typing import Any
 
 from regrade import digests, files
 from regrade.errors import Fault, FaultsError
+from regrade.formats.benchpack import links
 from regrade.formats.suite import fixtures, parse, pictures
 from regrade.formats.suite.parse import Parsed
 from regrade.formats.suite.task import SuiteTask
@@ -33,6 +34,9 @@ class Loaded:
 
     tasks: dict[str, SuiteTask] = field(default_factory=dict)
     faults: dict[str, list[Fault]] = field(default_factory=dict)
+    faulty: dict[str, SuiteTask] = field(default_factory=dict)
+    """What is known of the tasks with a fault that have an id."""
+
     warnings: list[Fault] = field(default_factory=list)
     files: list[Path] = field(default_factory=list)
 
@@ -71,13 +75,15 @@ def _add(loaded: Loaded, where: dict[str, str], path: Path, entry: dict[str, Any
     where.setdefault(identifier, f"{path}, line {line}")
     found = _Beside() if faults else _beside(path, entry)
     faults += found.faults
+    task = SuiteTask(
+        identifier, path.stem, entry["fields"], str(path), lines["task"], metadata, found.fixture, found.images
+    )
     if faults:
         loaded.tasks.pop(identifier, None)
+        loaded.faulty[identifier] = task
         loaded.faults.setdefault(identifier, []).extend(faults)
     else:
-        loaded.tasks[identifier] = SuiteTask(
-            identifier, path.stem, entry["fields"], str(path), lines["task"], metadata, found.fixture, found.images
-        )
+        loaded.tasks[identifier] = task
 
 
 @dataclass
@@ -97,6 +103,8 @@ def _beside(path: Path, entry: dict[str, Any]) -> _Beside:
         place = fixtures.find(fixture, path)
         if place is not None and place.is_dir():
             found.fixture = str(place)
+            for link, why in links.audit(place, fixtures.LEFT_OUT):
+                found.faults.append(_fault(path, entry, "scoring.repo_fixture", f"{place / link} {why}"))
         else:
             said = f"{shown(fixture)} is no folder, expected a repository at one of: {fixtures.tried(fixture, path)}"
             found.faults.append(_fault(path, entry, "scoring.repo_fixture", said))

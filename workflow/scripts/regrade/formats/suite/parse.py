@@ -18,6 +18,9 @@ _PLACES = {"id": ("id",), "scoring.repo_fixture": ("scoring", "repo_fixture"), "
 Parsed = dict[str, Any]
 """tasks: [{id, lines, fields, faults}], metadata, and faults and warnings: [[place, message]]."""
 
+_FILTERED = ("category", "difficulty", "benchmark_tier", "tier", "tags")
+"""What is kept of a task with a fault: what a filter looks at."""
+
 
 def empty() -> Parsed:
     """What a file without anything holds."""
@@ -80,9 +83,15 @@ def _take(document: Document, at: reading.Path, path: Path, parsed: Parsed) -> N
         place = f"line {found.line}: {shown_as}"
         said = [f"{place}: {found.place}" if found.place else place, found.message]
         (parsed["warnings"] if found.severity == "warning" else entry["faults"]).append(said)
-    if not entry["faults"]:
+    if entry["faults"] and isinstance(fields, dict):
+        entry["fields"] = {name: fields[name] for name in _FILTERED if _is_text(fields.get(name))}
+    elif not entry["faults"]:
         entry["fields"] = as_written(document, at, fields)
         entry["lines"] |= {name: document.line((*at, *inside)) for name, inside in _PLACES.items()}
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) or (isinstance(value, list) and all(isinstance(item, str) for item in value))
 
 
 def _identifier(document: Document, at: reading.Path) -> str:

@@ -24,7 +24,7 @@ def score(task: SuiteTask, response: Response, tools: Tools) -> Score:
 
 
 def _groups(scoring: dict[str, Any]) -> list[list[str]]:
-    groups = scoring.get("groups") or [[value] for value in _listed(scoring.get("values"))]
+    groups = _listed(scoring.get("groups")) or [[value] for value in _listed(scoring.get("values"))]
     return [[text_of(word) for word in _listed(group)] for group in groups]
 
 
