@@ -86,7 +86,8 @@ class Bench:
             self.write(self.pack / "r" / name.replace("__", "/"), content)
         source = self.pack / "r"
         digest = digests.of_folder(source)
-        spec = {"id": "p/c", "source": str(source), "output": str(self.shared.inputs), "digest": digest}
+        spec = {"id": "p/c", "source": str(source), "leave_out": [], "digest": digest}
+        spec["output"] = str(self.shared.inputs)
         repository_stage.main(json.dumps(spec))
 
     def spec(self, harness: dict[str, Any] | None = None, arm: str = "direct", **agent: Any) -> dict[str, Any]:

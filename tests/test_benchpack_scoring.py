@@ -186,7 +186,7 @@ def test_command_told_wrong() -> None:
     errors = [(answer["id"], answer["error"]) for answer in map(json.loads, done.stdout.splitlines())]
     assert (1, 3) == (done.returncode, len(errors))
     assert errors[0][1].startswith("line 1: Expecting value")
-    assert (None, "line 2: has no scoring, output, expected an object with id, scoring and output") == errors[1]
+    assert (None, "line 2: has no scoring, output, expected an object with id, scoring, output") == errors[1]
     assert 2 == errors[2][0]
     misused = subprocess.run([sys.executable, "-m", "regrade.cli", "score"], capture_output=True)
     assert 2 == misused.returncode

@@ -260,3 +260,29 @@ def test_adopt_leaves_alone_what_cannot_be_planned_here(project: Project) -> Non
     output = project.regrade("adopt", "--snakefile", str(REPOSITORY / "Snakefile")).stdout
     assert "left alone: demo/mend under asked, repetition 1: BENCHPACK_EXTERNAL_AGENT_ARGV is required" in output
     assert SUMMARIES == project.planned(SUMMARY)
+
+
+def test_a_budget_bounds_measured_calls_and_judges(project: Project, server: ChatServer) -> None:
+    """A case measured twice and judged: the money ends within it, and each raise pays for what it pays for."""
+    manifest = project.folder / "benchpacks/demo/benchpack.toml"
+    edit(manifest, 'mode = "contains", expected = "yes"', 'mode = "llm-judge", criteria = "kind"')
+    edit(manifest, "max_tokens = 5", "max_tokens = 5\nrepetitions = 2")
+    project.models["m"]["prices"] = {"input": 0.0, "output": 500_000.0}  # An answer has 2 tokens: 1 dollar.
+    project.config["arms"] = {"asked": project.config["arms"]["asked"]}
+    project.config |= {"judge": "m", "budget": {"usd": 1}}
+    project.add_set("packs", "demo/ask")
+    server.script([{"when": "kind", "text": "GRADE: PASS"}, {"text": "yes indeed"}])
+    project.write_config()
+    for usd, asked, found in (
+        (1, 1, ["budget", "budget"]),
+        (2, 2, ["budget", "budget"]),
+        (3, 3, [None, "budget"]),
+        (4, 4, [None, None]),
+    ):
+        project.config["budget"]["usd"] = usd
+        project.write_config()
+        # One at a time: what processes side by side have in flight may go over the limit together.
+        project.snakemake(SUMMARY, "--cores", "1")
+        reasons = sorted((row["reason"] for row in project.records("packs")), key=str)
+        assert (asked, found) == (server.count, reasons)
+        assert {} == project.planned(SUMMARY)

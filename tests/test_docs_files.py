@@ -144,7 +144,6 @@ def _run_suites(project: Project) -> None:
     project.snakemake("results/words/records.csv")
     file.write_text(SUITE.replace('value: "no"', 'value: "none"'))
     project.snakemake("results/words/summary.md", "results/runs/asked/suite/words/summary.md")
-    print({row["task"]: (row["status"], row["reason"], row["message"]) for row in project.records("words")})
 
 
 def _run_packs(project: Project) -> None:

@@ -319,7 +319,17 @@ def artifact_trial(bench: Bench, code: str, **spec: Any) -> tuple[Path, dict[str
     task |= {"output_artifact": "output/answer.txt", "max_code_runs": 0, "max_wall_seconds": 0.5}
     task["prompt"] = str(bench.write(bench.folder / "prompt.md", "Write 42.\n"))
     arm = {"name": "asked", "harness": "external-agent", "command": bench.agent(code).argv}
-    whole = {"task": task, "arm": arm, "repetition": 1, "single": True, "digest": "5" * 64, "attempt": 0, **spec}
+    whole = {
+        "format": "artifact",
+        "harness": "external-agent",
+        "task": task,
+        "arm": arm,
+        "repetition": 1,
+        "single": True,
+        "digest": "5" * 64,
+        "attempt": 0,
+        **spec,
+    }
     trial.main(json.dumps(whole), json.dumps(bench.config.to_value()))
     paths = RunPaths(bench.results, "asked", "artifact", "algorithmic").trial("alpha", 1)
     return paths.workspace, files.read_json(paths.outcome)

@@ -14,11 +14,12 @@ import pytest
 
 from chat_server import ChatServer
 from models_support import model
+from regrade.errors import BudgetSpent
 from regrade.models.client import open_client
 from regrade.models.entries import faults
 from regrade.models.run import run
 from regrade.models.types import ChatRequest, ProviderError
-from regrade.spending import BudgetSpent, Spending, faults_without_prices
+from regrade.spending import Spending, faults_without_prices
 from regrade.store import Store
 
 PRICES = {"input": 0.0, "output": 1.0}
@@ -145,7 +146,8 @@ def test_message(tmp_path: Path) -> None:
 _PROCESS = """
 import asyncio, sys
 from pathlib import Path
-from regrade.spending import BudgetSpent, Spending
+from regrade.errors import BudgetSpent
+from regrade.spending import Spending
 
 async def main() -> None:
     spending = Spending(Path(sys.argv[1]), float(sys.argv[2]))

@@ -25,6 +25,7 @@ PLUMBING = {
         "sandbox/__init__",
     ),
     *("store", "workspace", "graders/__init__", "packs/__init__", "formats/benchpack/places", "plan/suite", "spending"),
+    "specification",
 }
 """What carries values from one place to the next and decides nothing; a package's face counts by what it shows."""
 

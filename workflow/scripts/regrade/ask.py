@@ -10,7 +10,6 @@ not asked again. A call that brings no answer is a row of status `error`, not a 
 
 import asyncio
 import json
-import shutil
 import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -20,19 +19,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from regrade import earlier_answers, files, specification, usage
 from regrade.config import ASKS_NOBODY, Config
 from regrade.earlier_answers import EarlierAnswers
-from regrade.errors import InputsError, NotApplicable, RegradeError, SandboxError, ending_in_one_line
+from regrade.errors import BudgetSpent, InputsError, NotApplicable, RegradeError, SandboxError, ending_in_one_line
 from regrade.layout import AnswerPaths
 from regrade.plan import Plan, Selection, Trial
 from regrade.row_file import Key, Row, RowFile, key_of
-from regrade.spending import BudgetSpent, Spending
-from regrade.store import Store
+from regrade.spending import Spending
+from regrade.store import Store, require_room
 
 if TYPE_CHECKING:
     from regrade.models.client import Client
     from regrade.models.types import ChatRequest, ChatResponse
-
-ROOM_MB = 16
-"""Free space below which nobody is asked, so that every answer that is paid for can be kept."""
 
 
 class Question(NamedTuple):
@@ -196,7 +192,7 @@ class Asking:
     async def _call(self, client: "Client", question: Question, chat: "ChatRequest", digest: str) -> Row:
         """The row of a question that is put to the model now."""
         try:
-            _require_room(self._place)
+            require_room(self._place)
             response = await client.complete(chat, question.sample, digest)
         except BudgetSpent as error:
             return _row(question, status="not_run", reason="budget", message=str(error), budget_usd=self._budget_usd)
@@ -230,15 +226,6 @@ def _of_response(response: "ChatResponse", adapter: str) -> dict[str, Any]:
 
 def _known(values: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
-
-
-def _require_room(place: Path) -> None:
-    free = shutil.disk_usage(place).free
-    if free < ROOM_MB << 20:
-        raise SandboxError(
-            f"{place}: the disk is full: {free >> 20} MB free, expected at least {ROOM_MB} MB for an answer: "
-            "nobody was asked; make room and start again"
-        )
 
 
 def _is_noted(row: Row) -> bool:

@@ -6,6 +6,7 @@ RegradeError            a message to print and an exit code; never a traceback
   SandboxError          the sandbox could not start or broke
   InputsError           a task's inputs could not be made
   NotApplicable         a trial makes no sense under its arm
+  BudgetSpent           nobody is asked any more
   StaleError            a result on disk was not made from what the plan says
   StoreError, ProviderError, JudgeError, ScoringFault, BoundedError     beside what raises them
 """
@@ -64,6 +65,10 @@ class InputsError(RegradeError):
 
 class NotApplicable(RegradeError):  # noqa: N818 (an answer, not a fault)
     """A trial that makes no sense under its arm: it is not run, and the message says why."""
+
+
+class BudgetSpent(RegradeError):  # noqa: N818 (an answer, not a fault)
+    """The limit on spending is reached: nobody is asked any more, and the message says so."""
 
 
 class StaleError(RegradeError):

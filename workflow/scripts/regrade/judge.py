@@ -8,13 +8,15 @@ verdict is only read in the judge's own reply, the last line with one. What cann
 import dataclasses
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from regrade import digests
-from regrade.errors import RegradeError
+from regrade.errors import BudgetSpent, RegradeError
 from regrade.models.types import ChatRequest, ChatResponse, ModelConfig
-from regrade.spending import BudgetSpent, Spending
 from regrade.store import Store, StoreError
+
+if TYPE_CHECKING:
+    from regrade.spending import Spending
 
 PROMPT_VERSION = 1
 """Goes up with every change of what judges are told; it stands beside each verdict."""
@@ -102,7 +104,9 @@ def _end(reply: str) -> str:
 class Judge:
     """One judge model; `repetition` sets answers of several trials apart in the store."""
 
-    def __init__(self, model: ModelConfig, store: Store, repetition: int = 1, spending: Spending | None = None) -> None:
+    def __init__(
+        self, model: ModelConfig, store: Store, repetition: int = 1, spending: "Spending | None" = None
+    ) -> None:
         self._model = model
         self._spending = spending
         self._store = store

@@ -7,6 +7,7 @@ journal as it comes in; after a kill the job goes on behind the last one. Nothin
 nothing comes from the response store. Arms without a model (oracle, nop) give their text instead.
 """
 
+import asyncio
 import json
 import sys
 from collections.abc import Callable, Iterator
@@ -17,13 +18,15 @@ from typing import Any, NamedTuple
 
 from regrade import files, hardware, specification
 from regrade.config import Config
-from regrade.errors import RegradeError, ending_in_one_line
+from regrade.errors import BudgetSpent, RegradeError, ending_in_one_line
 from regrade.journal import Journal
+from regrade.models import prices
 from regrade.models.adapters import Reading
 from regrade.models.adapters.caller import Exchange, open_caller, question_for
 from regrade.models.adapters.replies import rate
 from regrade.models.message import strip_thinking
 from regrade.models.types import ChatResponse, ModelConfig
+from regrade.spending import Spending
 from regrade.store import request_digest
 
 Ask = Callable[[], Exchange]
@@ -54,7 +57,7 @@ def main(spec_text: str, config_text: str, threads: str = "1") -> None:
                 for execution in pending:
                     journal.add(execution.name, _execute(spec, ask, resumed))
                     _write_raw(spec, execution, journal.rows[execution.name])
-        _finish(spec, journal)
+        _finish(spec, journal, config.budget_usd)
 
 
 def _executions(spec: dict[str, Any]) -> list[Execution]:
@@ -76,8 +79,13 @@ def _is_missing(journal: Journal, execution: Execution, attempt: int) -> bool:
 
 def _execute(spec: dict[str, Any], ask: Ask, resumed: bool) -> dict[str, Any]:
     """One question, asked, as the journal keeps it."""
-    exchange = ask()
-    measured = _measured(spec, exchange)
+    try:
+        exchange = ask()
+    except BudgetSpent as error:
+        exchange = _unasked(spec["model"]["base_url"], str(error))
+        measured = {**_measured(spec, exchange), "reason": "budget"}
+    else:
+        measured = _measured(spec, exchange)
     if resumed and spec["warmup"]:
         measured["warnings"].append("measured after a restart: the warmups were before it")
     return {
@@ -100,17 +108,42 @@ def _asking(spec: dict[str, Any], config: Config, threads: int) -> Iterator[Ask]
     if config.cache == "only":
         # What is measured comes from no store, and this mode says that nobody is to be asked.
         forbidden = "cache: only forbids asking, and a measured answer is never stored: set cache to on"
-        yield lambda: Exchange(model.base_url, {}, Reading({"error": forbidden}, forbidden), 0.0)
+        yield lambda: _unasked(model.base_url, forbidden)
         return
     question = question_for(model, spec["case"]["prompt"], spec["defaults"])
     with ExitStack() as stack:
         try:
             caller = stack.enter_context(open_caller(model, threads))
         except RegradeError as error:
-            failed = Exchange(model.base_url, {}, Reading({"error": str(error)}, str(error)), 0.0)
+            failed = _unasked(model.base_url, str(error))
             yield lambda: failed
         else:
-            yield lambda: caller.ask(question)
+            yield _paying(lambda: caller.ask(question), model, config)
+
+
+def _paying(ask: Ask, model: ModelConfig, config: Config) -> Ask:
+    """`ask` within `budget.usd`: what an answer cost is noted. Raises BudgetSpent instead when the money is spent."""
+    if not prices.can_cost(model.prices):
+        return ask
+    spending = Spending(config.folder("results") / "cache" / "spending", config.budget_usd)
+
+    def paying() -> Exchange:
+        asyncio.run(spending.admit(model.name))
+        cost: float | None = 0.0
+        try:
+            exchange = ask()
+            if not exchange.reading.error:
+                cost = prices.cost_usd(model.prices, exchange.reading.usage)
+        finally:
+            spending.settle(model.name, cost)
+        return exchange
+
+    return paying
+
+
+def _unasked(endpoint: str, why: str) -> Exchange:
+    """What stands in the place of an answer that nobody was asked for."""
+    return Exchange(endpoint, {}, Reading({"error": why}, why), 0.0)
 
 
 def _model(spec: dict[str, Any], config: Config) -> ModelConfig:
@@ -194,7 +227,7 @@ def _write_raw(spec: dict[str, Any], execution: Execution, noted: dict[str, Any]
         files.write_text(Path(spec["raw"]) / name, json.dumps(noted[kind], indent=2) + "\n")
 
 
-def _finish(spec: dict[str, Any], journal: Journal) -> None:
+def _finish(spec: dict[str, Any], journal: Journal, budget_usd: float | None) -> None:
     """The rows of the repetitions, and whatever raw file a kill left unwritten."""
     folder, rows = Path(spec["raw"]), []
     for execution in _executions(spec):
@@ -205,19 +238,20 @@ def _finish(spec: dict[str, Any], journal: Journal) -> None:
         if execution.kind == "rep":
             raw = {f"{kind}_path": f"{folder.name}/{name}" for kind, name in names.items()}
             rows.append({"repetition": execution.number, **noted["measured"], "raw": raw, "digest": spec["digest"]})
-    _note_error(spec, rows)
+    _note_error(spec, rows, budget_usd)
     files.write_jsonl(Path(spec["output"]), rows)
 
 
-def _note_error(spec: dict[str, Any], rows: list[dict[str, Any]]) -> None:
+def _note_error(spec: dict[str, Any], rows: list[dict[str, Any]], budget_usd: float | None) -> None:
     """One line for this attempt if a call failed, so that the job is planned again at the next call of Snakemake."""
     path = Path(spec["errors"])
     failed = [row for row in rows if not row["ok"]]
     noted = sum(row["digest"] == spec["digest"] for row in files.read_jsonl(path))
     if failed and noted <= spec["attempt"]:
         at = datetime.now(UTC).isoformat(timespec="seconds")
-        row = {"stage": "measure", "digest": spec["digest"], "at": at, "reason": "provider_error"}
-        files.append_jsonl(path, {**row, "message": failed[0]["error"]})
+        row = {"stage": "measure", "digest": spec["digest"], "at": at, "reason": failed[0]["reason"]}
+        about = {"budget_usd": budget_usd} if row["reason"] == "budget" else {}
+        files.append_jsonl(path, {**row, "message": failed[0]["error"], **about})
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from regrade import digests, files, specification, verdicts
-from regrade.errors import ending_in_one_line
+from regrade.errors import BudgetSpent, ending_in_one_line
 from regrade.judge import Judge
 from regrade.layout import verify_outcome
 from regrade.models.types import ModelConfig
@@ -48,12 +48,14 @@ class Graded:
 def main(spec_text: str, config_text: str = "") -> None:
     """Score one repetition and write its grade."""
     spec = specification.read(spec_text)
+    config = json.loads(config_text or "{}")
     if "skip" in spec:
         graded = Graded(broken("not_applicable", spec["skip"]), {}, None, attempted=False)
     else:
-        graded = _verified(spec) if "verify" in spec else _answered(spec, _judge(spec, config_text))
+        graded = _verified(spec) if "verify" in spec else _answered(spec, _judge(spec, config))
     made_of = {**dict.fromkeys(DIGESTS), **graded.digests, **spec["digests"]}
-    more = {"scoring": graded.scoring, **({"repo_task": graded.repo_task} if graded.repo_task else {})}
+    more: dict[str, Any] = {"scoring": graded.scoring, "budget_usd": config.get("budget_usd")}
+    more |= {"repo_task": graded.repo_task} if graded.repo_task else {}
     verdicts.write("score", spec, made_of, graded.verdict, attempted=graded.attempted, ran_in=graded.ran_in, **more)
 
 
@@ -75,7 +77,8 @@ def _ended(row: dict[str, Any], trial: dict[str, Any] | None) -> Verdict | None:
     if trial and trial["status"] != "ok":
         return verdicts.passed_on(trial)
     if not row["ok"] or row["reason"] == "provider_error":
-        return broken("provider_error", row.get("error") or row["message"])
+        reason = "budget" if row["reason"] == "budget" else "provider_error"
+        return broken(reason, row.get("error") or row["message"])
     return None
 
 
@@ -97,6 +100,8 @@ def _score(spec: dict[str, Any], text: str, judge: Judge | None) -> tuple[scorer
         return None, broken("no_judge", str(fault))
     except scorers.ScoringFault as fault:
         return None, broken("grader_error", str(fault))
+    except BudgetSpent as error:
+        return None, broken("budget", str(error))
     except (StoreError, OSError) as error:
         return None, broken("sandbox_error", str(error))
     if scored is None:
@@ -108,16 +113,18 @@ def _score(spec: dict[str, Any], text: str, judge: Judge | None) -> tuple[scorer
     return scored, failed(scored.reason, scored.detail)
 
 
-def _judge(spec: dict[str, Any], config_text: str) -> Judge | None:
+def _judge(spec: dict[str, Any], config_value: dict[str, Any]) -> Judge | None:
     if "judge" not in spec:
         return None
     from regrade.config import Config
+    from regrade.spending import Spending
 
-    config, asked = Config(**json.loads(config_text)), spec["judge"]
+    config, asked = Config(**config_value), spec["judge"]
     model = ModelConfig.from_config(asked["name"], {**config.models[asked["name"]], "request": asked["request"]})
     # An unreadable verdict that is tried again must not come from the store.
     mode = "refresh" if spec["attempt"] and config.cache == "on" else config.cache
-    return Judge(model, Store(config.folder("results") / "cache", mode), spec["repetition"])
+    cache = config.folder("results") / "cache"
+    return Judge(model, Store(cache, mode), spec["repetition"], Spending(cache / "spending", config.budget_usd))
 
 
 def _verified(spec: dict[str, Any]) -> Graded:

@@ -50,10 +50,11 @@ def _tested(spec: dict[str, Any], trial: dict[str, Any]) -> tuple[Verdict, dict[
         Path(spec["pristine"]), Path(spec["workspace"]), command, hidden, spec["code_execution"]
     )
     ran_in = tested.about.get("sandbox")
-    if tested.passed:
-        return Verdict(True, 1.0, tested.detail, "passed"), ran_in, True
-    if status_of(tested.reason) != "failed":
+    if not tested.passed and status_of(tested.reason) != "failed":
         return broken(tested.reason, tested.detail), ran_in, False
+    score = float(tested.passed)
+    if score >= spec["pass_threshold"]:
+        return Verdict(True, score, tested.detail, "passed"), ran_in, tested.passed
     return verdicts.with_hint(failed(tested.reason, tested.detail), trial["reason"], trial["message"]), ran_in, False
 
 

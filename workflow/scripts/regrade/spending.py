@@ -18,7 +18,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from regrade.errors import Fault, RegradeError
+from regrade.errors import BudgetSpent, Fault, RegradeError
 from regrade.segments import Segment
 
 _ENOUGH = 1e-9
@@ -27,10 +27,6 @@ _ENOUGH = 1e-9
 _LOOK_AGAIN_S = 0.02
 _READING_SHARE = 20
 _BLIND_S = 0.1
-
-
-class BudgetSpent(RegradeError):  # noqa: N818 (an answer, not a fault)
-    """The limit is reached: nobody is asked any more, and the message says so."""
 
 
 def faults_without_prices(names: Iterable[str], models: Mapping[str, Mapping[str, Any]], source: str) -> list[Fault]:

@@ -11,6 +11,7 @@ compressed; a short one stands as it is, since compressing would not make it sma
 import base64
 import json
 import resource
+import shutil
 import threading
 import time
 import zlib
@@ -19,7 +20,7 @@ from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
 from regrade import digests
-from regrade.errors import RegradeError
+from regrade.errors import RegradeError, SandboxError
 from regrade.files import to_json
 from regrade.segments import Segment
 
@@ -28,6 +29,10 @@ MODES: tuple[Mode, ...] = get_args(Mode)
 
 _WORTH_COMPRESSING = 1000
 _SCHEMA_VERSION = 2
+
+
+ROOM_MB = 16
+"""Free space below which nobody is asked, so that every answer that is paid for can be kept."""
 
 
 class StoreError(RegradeError):
@@ -46,6 +51,16 @@ def _opening(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
         if message.get("role") == "user":
             return messages[: place + 1]
     return messages
+
+
+def require_room(place: Path) -> None:
+    """Raises SandboxError where the disk is all but full."""
+    free = shutil.disk_usage(place).free
+    if free < ROOM_MB << 20:
+        raise SandboxError(
+            f"{place}: the disk is full: {free >> 20} MB free, expected at least {ROOM_MB} MB for an answer: "
+            "nobody was asked; make room and start again"
+        )
 
 
 class Store:

@@ -14,7 +14,7 @@ from typing import Any
 
 from regrade import __version__, files, harnesses, specification, usage, workspace
 from regrade.config import Config
-from regrade.errors import InputsError, NotApplicable, RegradeError, SandboxError
+from regrade.errors import BudgetSpent, InputsError, NotApplicable, RegradeError, SandboxError
 from regrade.layout import RunPaths, TaskPaths, TrialPaths
 from regrade.patches.snapshot import capture
 from regrade.statuses import status_of
@@ -80,7 +80,6 @@ def _attempt(
 
 
 def _reason(error: Exception, config: Config) -> str:
-    from regrade.spending import BudgetSpent
     from regrade.store import StoreError
 
     for kind, reason in ((InputsError, "inputs_error"), (NotApplicable, "not_applicable"), (BudgetSpent, "budget")):

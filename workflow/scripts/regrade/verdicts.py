@@ -76,11 +76,13 @@ def write(
     *,
     attempted: bool,
     ran_in: dict[str, Any] | None = None,
+    budget_usd: float | None = None,
     **more: Any,
 ) -> None:
     """Write the grade of `spec` (task.id, output, errors, digest, attempt), last after its history and its error row.
 
-    `attempted` is False for a verdict that is only passed on; `ran_in` is the sandbox of whatever graded.
+    `attempted` is False for a verdict that is only passed on; `ran_in` is the sandbox of whatever graded, `budget_usd`
+    the limit on spending, which may have stopped a judge.
     """
     output = Path(spec["output"])
     grade = {**_content(spec, digests, verdict), "sandbox": ran_in, **more}
@@ -89,6 +91,7 @@ def write(
     # What may go away by itself, or with another machine, is noted so that it is tried again.
     if attempted and verdict.passed is None and verdict.status != "unscored":
         row = {"stage": stage, "digest": spec["digest"], "at": grade["graded_at"]}
+        row |= {"budget_usd": budget_usd} if verdict.reason == "budget" else {}
         files.append_jsonl(Path(spec["errors"]), {**row, "reason": verdict.reason, "message": grade["message"]})
     files.write_json(output, grade)
 

@@ -9,7 +9,7 @@ import argparse
 import json
 from pathlib import Path
 
-from regrade.errors import UsageError
+from regrade.errors import RegradeError, UsageError
 from regrade.packs import compare
 from regrade.packs.read import runs
 from regrade.suites import comparison, records_file
@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Exit code 0; 1 for a regression where that is asked for, and for results that cannot be read."""
     if len(args.runs) < 2:
-        raise UsageError(f"{args.runs[0]}: is the only one, expected at least two to compare")
+        raise RegradeError(f"{args.runs[0]}: is the only one, expected at least two to compare")
     if (args.form or _form(args.runs)) == "medians":
         if args.json or args.fail_on_regression:
             raise UsageError("--json and --fail-on-regression are for pairs, expected --as pairs beside them")
@@ -44,14 +44,14 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _form(paths: list[Path]) -> str:
-    """`medians` for run directories of packs: their rows name a pack."""
-    return "medians" if all(_is_pack_run(path) for path in paths) else "pairs"
+    """`pairs` as soon as one of them is records; what is neither is told so as a run directory of packs."""
+    return "pairs" if any(_is_records(path) for path in paths) else "medians"
 
 
-def _is_pack_run(path: Path) -> bool:
+def _is_records(path: Path) -> bool:
     try:
         with (path / "run.jsonl").open("rb") as stream:
             row = json.loads(stream.readline() or b"{}")
     except (OSError, ValueError):
-        return path.is_dir() and not any((path / name).exists() for name in records_file.NAMES)
-    return isinstance(row, dict) and "task" not in row
+        return path.is_file() or any((path / name).is_file() for name in records_file.NAMES if name != "run.jsonl")
+    return isinstance(row, dict) and "task" in row

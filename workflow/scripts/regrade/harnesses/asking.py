@@ -1,25 +1,21 @@
 """What the harnesses that ask a model share: the client, the raw files, and what an answer hints at."""
 
 import asyncio
-import shutil
 from collections.abc import Iterator
 from contextlib import AsyncExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from regrade import files
-from regrade.errors import NotApplicable, SandboxError
+from regrade.errors import NotApplicable
 from regrade.harnesses import Acted, Context
 from regrade.models.protocols import CONVERSATIONS
 from regrade.models.types import ChatRequest, ChatResponse, ModelConfig
 from regrade.spending import Spending
-from regrade.store import Store
+from regrade.store import Store, require_room
 
 if TYPE_CHECKING:
     from regrade.models.client import Client
-
-ROOM_MB = 16
-"""Free space below which nobody is asked, so that every answer that is paid for can be kept."""
 
 
 class Asker:
@@ -38,7 +34,7 @@ class Asker:
     def ask(self, request: ChatRequest) -> ChatResponse:
         """The answer. Raises ProviderError, StoreError, or SandboxError when the disk is all but full."""
         if self._context.config.cache != "only":
-            _require_room(self._context.workspace)
+            require_room(self._context.workspace)
         response = self._runner.run(self._client.complete(request, self._context.spec["repetition"]))
         self._acted.responses.append(response)
         self._acted.wall_s += response.timing.wall_s
@@ -80,15 +76,6 @@ def model_of(context: Context) -> ModelConfig:
     asked = context.spec["model"]
     entry = {key: value for key, value in context.config.models[asked["name"]].items() if key != "max_concurrency"}
     return ModelConfig.from_config(asked["name"], {**entry, "request": asked["request"]})
-
-
-def _require_room(place: Path) -> None:
-    free = shutil.disk_usage(place).free
-    if free < ROOM_MB << 20:
-        raise SandboxError(
-            f"{place}: the disk is full: {free >> 20} MB free, expected at least {ROOM_MB} MB for an answer: "
-            "nobody was asked; make room and start again"
-        )
 
 
 def hint(response: ChatResponse) -> tuple[str, str]:

@@ -359,6 +359,7 @@ class SuitePlan:
             "test_command": source.scoring["test_command"],
             "timeout_s": source.scoring.get("timeout", TEST_TIMEOUT_S),
             "hidden_tests": source.scoring.get("hidden_tests", []),
+            "pass_threshold": source.pass_threshold,
             "code_execution": self.config.code_execution,
             "digests": self.grade_digests(trial),
         }

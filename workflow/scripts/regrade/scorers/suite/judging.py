@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from typing import Any
 
+from regrade.errors import BudgetSpent
 from regrade.formats.suite.task import SuiteTask
 from regrade.judge import Judge, JudgeError
 from regrade.scorers.suite.normalised import text_of
 from regrade.scorers.suite.scored import Response, Score, no_verdict
 from regrade.scorers.suite.thinking import split_thinking
-from regrade.spending import BudgetSpent
 from regrade.store import StoreError
 
 LONGEST = 20_000
