@@ -58,7 +58,7 @@ def as_json(function, *arguments):
 
 wildcard_constraints:
     arm="[A-Za-z0-9][A-Za-z0-9._-]*",
-    format="artifact|benchpack|suite",
+    format="artifact|benchpack|suite|selfbench",
     collection="[A-Za-z0-9_][A-Za-z0-9._-]*",
     case="[A-Za-z0-9_][A-Za-z0-9._-]*",
     shard="shard-[0-9]+-of-[0-9]+",

@@ -16,7 +16,7 @@ rule run_summary:
     output:
         f"{RESULTS}/runs/{{arm}}/{{format}}/{{collection}}/summary.md",
     wildcard_constraints:
-        format="artifact|suite",
+        format="artifact|suite|selfbench",
     params:
         code=summary_code,
     shell:

@@ -70,13 +70,15 @@ class Config:
     budget_usd: float | None = None
     agent_loop_native_tools: bool = False
     trusted_datasets: tuple[str, ...] = ()
+    selfbench_repositories: dict[str, str] = field(default_factory=dict)
+    selfbench_setup_network: bool = True
 
     def to_value(self) -> dict[str, Any]:
         """The JSON value that `Config(**value)` reads back: how a job is told the configuration."""
         return asdict(self)
 
     def folder(self, name: str) -> Path:
-        """One of `dirs`: artifact, benchpacks, suites, sets or results."""
+        """One of `dirs`: artifact, benchpacks, suites, selfbench, sets or results."""
         return Path(self.dirs[name])
 
     def repetitions_of(self, arm: str, own: int | None = None) -> int:
@@ -105,6 +107,7 @@ DIRS = {
     "artifact": "problems/artifact",
     "benchpacks": "benchpacks",
     "suites": "problems/suites",
+    "selfbench": "problems/selfbench",
     "sets": "sets",
     "results": "results",
 }
@@ -152,6 +155,8 @@ def load(value: Mapping[str, Any], files: Iterable[Path] = ()) -> Config:
             key: (said,) if isinstance(said, str) else tuple(said) for key, said in value.get("filter", {}).items()
         },
         budget_usd=value["budget"]["usd"] if "budget" in value else None,
+        selfbench_repositories=dict(value.get("selfbench", {}).get("repositories", {})),
+        selfbench_setup_network=value.get("selfbench", {}).get("setup_network", True),
         categories=tuple(value.get("categories", CATEGORIES)),
         limits={**LIMITS, **value.get("limits", {})},
         **given,

@@ -68,3 +68,12 @@ def append_jsonl(path: Path, row: Any) -> None:
         stream.seek(max(0, size - 1))
         gap = b"" if stream.read(1) in (b"", b"\n") else b"\n"
         stream.write(gap + to_json(row).encode() + b"\n")
+
+
+def recorded(path: Path) -> dict[str, Any]:
+    """The JSON object in a result, or an empty one if the file is missing or torn."""
+    try:
+        value = read_json(path)
+    except (OSError, ValueError):
+        return {}
+    return value if isinstance(value, dict) else {}

@@ -72,6 +72,11 @@ class TrialPaths:
         return self.run / "task" / self.case / f"{self.rep}.trial.json"
 
     @property
+    def kept(self) -> Path:
+        """The same outcome where Snakemake does not know it, so that gates can be tried again without the trial."""
+        return self.run / "task" / self.case / f"{self.rep}.kept.json"
+
+    @property
     def errors(self) -> Path:
         """Every infrastructure error so far, a line each; what retries are counted from."""
         return self.run / "task" / self.case / f"{self.rep}.errors.jsonl"

@@ -1,4 +1,4 @@
-"""What a model is told about an artifact task. Places are the sandbox's, so no machine changes a request."""
+"""What a model is told about a task with a workspace. Places are the sandbox's, so no machine changes a request."""
 
 import os
 from itertools import islice
@@ -13,7 +13,9 @@ _LEAST_SHARE = 80
 
 
 def task_prompt(prompt: str, output_artifact: str) -> str:
-    """Two lines with the input folder and the artifact, a blank line, and the task's prompt as it is."""
+    """Lines with the input folder and, if there is one, the artifact, a blank line, and the prompt as it is."""
+    if not output_artifact:
+        return f"Repository: {workspaces.INSIDE}\n\n{prompt}"
     return f"Input directory: {workspaces.INSIDE}\nOutput artifact: {workspaces.INSIDE}/{output_artifact}\n\n{prompt}"
 
 

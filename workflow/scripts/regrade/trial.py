@@ -8,6 +8,7 @@ the sandbox or to the disk is an `error` in there, not a failed job.
 
 import json
 import sys
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,8 @@ from typing import Any
 from regrade import __version__, files, harnesses, specification, usage, workspace
 from regrade.config import Config
 from regrade.errors import BudgetSpent, InputsError, NotApplicable, RegradeError, SandboxError
+from regrade.held_out import app
+from regrade.held_out.prepared import Prepared
 from regrade.layout import RunPaths, TaskPaths, TrialPaths
 from regrade.patches.snapshot import capture
 from regrade.statuses import status_of
@@ -29,16 +32,43 @@ def main(spec_text: str, config_text: str) -> None:
     shared = TaskPaths(results, spec["format"], task["collection"], task["case"])
     run = RunPaths(results, spec["arm"]["name"], spec["format"], task["collection"])
     paths = run.trial(task["case"], spec["repetition"])
-    _clear(paths)
     inputs = files.read_json(shared.inputs)
     acted, frozen = harnesses.Acted(), NOTHING
-    if "skip" in spec:
-        acted.reason, acted.message = "not_applicable", spec["skip"]
-    elif inputs["status"] == "ok":
+    acted.reason, acted.message = _in_the_way(spec, inputs)
+    if "gate" in spec and (acted.reason or _is_kept(spec, paths)):
+        # Only the gates were tried again: what an agent did stands, or waits until they let it through.
+        _keep(spec, paths, shared.pristine, acted, config.budget_usd)
+        return
+    _clear(paths)
+    if not acted.reason:
         frozen = _attempt(spec, config, paths, shared.pristine, inputs["files"], acted)
-    else:
-        acted.reason, acted.message = inputs["reason"], inputs["message"]
     _write(spec, paths, outcome_of(spec, acted, frozen), config.budget_usd)
+
+
+def _in_the_way(spec: dict[str, Any], inputs: dict[str, Any]) -> tuple[str, str]:
+    """Why the trial is not made: the arm, the inputs, or the task's gates; two empty texts for nothing."""
+    if "skip" in spec:
+        return "not_applicable", spec["skip"]
+    found = inputs if inputs["status"] != "ok" or "gate" not in spec else files.read_json(Path(spec["gate"]))
+    return found["reason"] or "", found["message"] or ""
+
+
+def _is_kept(spec: dict[str, Any], paths: TrialPaths) -> bool:
+    """Whether a trial was made of this very specification, and what it left lies there unchanged."""
+    kept = files.recorded(paths.kept)
+    made = kept.get("digests", {}).get("trial") == spec["digest"] and kept.get("attempt") == spec["attempt"]
+    return made and kept.get("status") == "ok" and workspace.work_digest(paths.workspace) == kept["digests"]["work"]
+
+
+def _keep(
+    spec: dict[str, Any], paths: TrialPaths, pristine: Path, acted: harnesses.Acted, budget_usd: float | None
+) -> None:
+    """Write the outcome of a trial that was made before, or of one that is not made now."""
+    if acted.reason:
+        _write(spec, paths, outcome_of(spec, acted, NOTHING), budget_usd)
+        return
+    files.write_bytes(paths.patch, capture(pristine, paths.workspace))
+    files.write_json(paths.outcome, files.recorded(paths.kept))
 
 
 def _clear(paths: TrialPaths) -> None:
@@ -66,9 +96,12 @@ def _attempt(
     place = paths.workspace.with_name(f".{paths.rep}.working")
     place.mkdir(parents=True)
     try:
-        prepare = workspace.copy_inputs if harness.WRITES_IN_PLACE else workspace.link_inputs
-        prepare(pristine, place)
-        harness.run(harnesses.Context(spec, config, paths, place), acted)
+        if spec["format"] == "selfbench":
+            _work_in_repository(spec, config, paths, pristine, place, acted)
+        else:
+            prepare = workspace.copy_inputs if harness.WRITES_IN_PLACE else workspace.link_inputs
+            prepare(pristine, place)
+            harness.run(harnesses.Context(spec, config, paths, place), acted)
         frozen = workspace.freeze(place, pristine, manifest)
         files.write_bytes(paths.patch, capture(pristine, place))
         place.rename(paths.workspace)
@@ -77,6 +110,29 @@ def _attempt(
         acted.reason, acted.message = _reason(error, config), str(error)
         workspace.remove(place)
         return NOTHING
+
+
+def _work_in_repository(
+    spec: dict[str, Any], config: Config, paths: TrialPaths, pristine: Path, place: Path, acted: harnesses.Acted
+) -> None:
+    """Work in a copy of a repository with one commit; what was done to the repository itself is not kept.
+
+    The task's own limits hold in the place of the configuration's.
+    """
+    task = spec["task"]
+    own = {
+        "trial_wall_s": task["agent_seconds"],
+        "tool_memory_mb": task["memory_mb"],
+        "workspace_mb": task["storage_mb"],
+    }
+    config = replace(config, limits={**config.limits, **own})
+    place.rmdir()
+    app.copy(pristine, place)
+    app.copy(Prepared(pristine.parent).repository, place / ".git")
+    try:
+        harnesses.load(spec["harness"]).run(harnesses.Context(spec, config, paths, place), acted)
+    finally:
+        workspace.remove(place / ".git")
 
 
 def _reason(error: Exception, config: Config) -> str:
@@ -136,6 +192,8 @@ def _write(spec: dict[str, Any], paths: TrialPaths, outcome: dict[str, Any], bud
         files.append_jsonl(paths.errors, {**row, "reason": outcome["reason"], "message": outcome["message"], **more})
     if not paths.patch.exists():
         files.write_bytes(paths.patch, b"")
+    if "gate" in spec and outcome["status"] == "ok":
+        files.write_json(paths.kept, outcome)
     files.write_json(paths.outcome, outcome)
 
 

@@ -122,6 +122,22 @@ def freeze(workspace: Path, pristine: Path, manifest: dict[str, Any]) -> Frozen:
     return Frozen(digests.of_value(rows), special)
 
 
+def work_digest(workspace: Path) -> str | None:
+    """The digest that workspace.freeze gave what lies here, row for row; None for what cannot be read."""
+    try:
+        return digests.of_value([[name, *_row(entry)] for name, entry in digests.walk(workspace)])
+    except OSError:
+        return None
+
+
+def _row(entry: os.DirEntry[str]) -> tuple[bool | str, str]:
+    if entry.is_symlink():
+        return "link", os.readlink(entry.path)
+    if entry.is_file():
+        return bool(entry.stat().st_mode & stat.S_IXUSR), digests.of_file(Path(entry.path))
+    return "special", ""
+
+
 def _settle(place: Path, pristine: Path, expected: str | None, spare: Path) -> tuple[bool, str]:
     """Give one file, if its bytes and its right to be run are the pristine ones, the pristine inode."""
     about = place.lstat()

@@ -18,10 +18,22 @@ COMMANDS = {
     "parse-action": "read the action of an agent loop's turn",
     "threshold": "hold the mean score of records against a bound",
     "report": "say what pack runs were and how they came out",
+    "audit": "hold a SelfBench task against the rules of its difficulty",
+    "expand": "show the commands that a SelfBench task's tests are run by",
+    "gates": "prove a SelfBench task: nothing must fail its tests, its solution pass them",
+    "coupling": "look for names that only a SelfBench task's solution says",
+    "submit": "hand in a SelfBench task",
+    "repair": "check what a repair changed in a SelfBench task",
+    "compile": "compile a SelfBench task to a Harbor bundle, or refresh one",
+    "export": "pack a set's Harbor bundles into one file, or verify one",
+    "import": "read the results of Harbor's jobs as records",
     "adopt": "take over results that came without Snakemake's metadata",
     "new": "write the skeleton of a task or a pack",
     "doctor": "say what this machine can and cannot do",
 }
+
+_MODULES = {"import": "import_"}
+"""Modules that are not called as their command: `import` is a keyword."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -38,7 +50,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--version", action="version", version=f"regrade {__version__}")
     parser.add_argument("command", choices=COMMANDS, metavar="COMMAND")
     command = parser.parse_args(words[:1]).command
-    module = importlib.import_module(f"regrade.cli.{command.replace('-', '_')}")
+    module = importlib.import_module(f"regrade.cli.{_MODULES.get(command, command.replace('-', '_'))}")
     parser = argparse.ArgumentParser(prog=f"regrade {command}", description=module.__doc__)
     module.add_arguments(parser)
     try:

@@ -20,6 +20,8 @@ from regrade.formats.artifact.load import load_folders
 from regrade.formats.artifact.task import MANIFEST, absolute
 from regrade.formats.benchpack.check import check_pack
 from regrade.formats.benchpack.pack import MANIFEST as PACK_MANIFEST
+from regrade.formats.selfbench.check import check_folder
+from regrade.formats.selfbench.load import DEFINITION
 from regrade.formats.suite.check import check_suites, is_suite
 
 SKIPPED = {"__pycache__", "node_modules", "results"}
@@ -27,12 +29,13 @@ SKIPPED = {"__pycache__", "node_modules", "results"}
 
 
 class _Found(NamedTuple):
-    """What there is to check: folders of tasks, folders of packs, files of suites, files of sets."""
+    """What there is to check: folders of tasks and packs, files of suites and of sets, folders of SelfBench tasks."""
 
     tasks: list[Path]
     packs: list[Path]
     suites: list[Path]
     sets: list[Path]
+    selfbench: list[Path]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -63,6 +66,7 @@ def run(args: argparse.Namespace) -> int:
         *_check_tasks(found.tasks),
         *_check_packs(found.packs),
         *check_suites(found.suites),
+        *(fault for folder in found.selfbench for fault in check_folder(folder)),
         *_check_sets(found.sets, args),
     ]
     for fault in faults:
@@ -70,19 +74,20 @@ def run(args: argparse.Namespace) -> int:
     severe = sum(fault.severity == "fault" for fault in faults)
     packs = f"{len(found.packs)} packs, " if found.packs else ""
     suites = f"{len(found.suites)} suites, " if found.suites else ""
-    counts = f"{len(found.tasks)} tasks, {packs}{suites}{len(found.sets)} sets"
+    counts = f"{len(found.tasks) + len(found.selfbench)} tasks, {packs}{suites}{len(found.sets)} sets"
     print(f"checked: {counts}, {severe} faults, {len(faults) - severe} warnings", file=sys.stderr)
     return 1 if severe else 0
 
 
 def _gather(paths: list[Path]) -> _Found:
     """What the paths name or hold, each once."""
-    kinds: tuple[dict[Path, Path], ...] = ({}, {}, {}, {})
+    kinds: tuple[dict[Path, Path], ...] = ({}, {}, {}, {}, {})
     for path in paths:
         found = _look(path)
         if not any(found):
             raise UsageError(
-                f"No matching tasks: {path} holds no {MANIFEST}, no {PACK_MANIFEST}, no suite (*.yaml) and no set"
+                f"No matching tasks: {path} holds no {MANIFEST}, no {PACK_MANIFEST}, no {DEFINITION}, "
+                "no suite (*.yaml) and no set"
             )
         for kind, items in zip(kinds, found, strict=True):
             kind |= {absolute(item): item for item in items}
@@ -95,14 +100,19 @@ def _look(path: Path) -> _Found:
     if not path.exists():
         raise UsageError(f"{path}: does not exist, expected a task, a pack, a set, or a folder of them")
     if path.name == MANIFEST and not is_suite(path):
-        return _Found([path.parent], [], [], [])
+        return _Found([path.parent], [], [], [], [])
     if path.name == PACK_MANIFEST:
-        return _Found([], [path.parent], [], [])
+        return _Found([], [path.parent], [], [], [])
+    if path.name == DEFINITION:
+        return _Found([], [], [], [], [path.parent])
     if path.suffix == ".yaml":
-        return _Found([], [], [path], [])
+        return _Found([], [], [path], [], [])
     if path.suffix == ".txt":
-        return _Found([], [], [], [path])
-    raise UsageError(f"{path}: is neither a {MANIFEST} nor a {PACK_MANIFEST} nor a suite (*.yaml) nor a set (*.txt)")
+        return _Found([], [], [], [path], [])
+    raise UsageError(
+        f"{path}: is neither a {MANIFEST} nor a {PACK_MANIFEST} nor a {DEFINITION} "
+        "nor a suite (*.yaml) nor a set (*.txt)"
+    )
 
 
 def _search(root: Path) -> _Found:
@@ -110,7 +120,7 @@ def _search(root: Path) -> _Found:
 
     Suites are the *.yaml files directly in the folder that is asked about, and in any called `suites`.
     """
-    found = _Found([], [], [], [])
+    found = _Found([], [], [], [], [])
     for place, folders, names in os.walk(root):
         folder = Path(place)
         if PACK_MANIFEST in names:
@@ -119,6 +129,9 @@ def _search(root: Path) -> _Found:
         elif _is_task(folder, names):
             folders.clear()
             found.tasks.append(folder)
+        elif DEFINITION in names:
+            folders.clear()
+            found.selfbench.append(folder)
         elif folder.resolve().name == "suites" or (folder == root and _holds_suites(folder, names)):
             folders.clear()
             found.suites.extend(folder / name for name in sorted(names) if name.endswith(".yaml"))

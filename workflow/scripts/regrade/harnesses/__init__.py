@@ -36,11 +36,14 @@ class Context:
 
     @property
     def output_artifact(self) -> str:
+        """The file that is asked for, "" where it is the workspace itself."""
         return str(self.spec["task"]["output_artifact"])
 
     @property
     def prompt(self) -> str:
         """The task's prompt, verbatim. Raises InputsError if it is no UTF-8."""
+        if "prompt_text" in self.spec["task"]:
+            return str(self.spec["task"]["prompt_text"])
         path = Path(self.spec["task"]["prompt"])
         try:
             return path.read_bytes().decode("utf-8")

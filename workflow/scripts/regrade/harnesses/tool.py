@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from regrade import sandbox
 from regrade.errors import SandboxError
 from regrade.harnesses import Context, fences
+from regrade.held_out.app import APP
 from regrade.models.types import ChatResponse
 from regrade.workspace import INSIDE
 
@@ -112,6 +113,7 @@ def limits_of(context: Context, seconds_left: float) -> sandbox.Limits:
         processes=PROCESSES,
         disk_mb=int(limits["workspace_mb"]),
         output_kb=SHOWN_KB,
+        bound_addresses=not _is_repository(context),
     )
 
 
@@ -128,7 +130,7 @@ def execute(context: Context, call: Call, limits: sandbox.Limits) -> Ran:
     outcome = sandbox.run(
         sandbox.Command(
             argv=INTERPRETERS[call.language],
-            mounts=[sandbox.Mount(context.workspace, INSIDE, writable=True)],
+            mounts=[sandbox.Mount(context.workspace, place, writable=True) for place in _places(context)],
             cwd=INSIDE,
             limits=limits,
             stdin=call.code.encode("utf-8", "backslashreplace"),
@@ -137,6 +139,16 @@ def execute(context: Context, call: Call, limits: sandbox.Limits) -> Ran:
     )
     about = {"mode": context.config.sandbox, "bounds": outcome.bounds, "cpu_s": outcome.cpu_s}
     return Ran(_observation(outcome, limits), round(outcome.wall_s, 6), about)
+
+
+def _is_repository(context: Context) -> bool:
+    """Whether the workspace is a repository that was set up, whose programs may be of any kind."""
+    return not context.output_artifact
+
+
+def _places(context: Context) -> list[str]:
+    """Where the workspace is: a repository also where it was set up, as its programs know no other place."""
+    return [INSIDE, APP] if _is_repository(context) else [INSIDE]
 
 
 def require_workspace(context: Context) -> None:

@@ -7,16 +7,18 @@ from typing import Any
 from regrade import digests
 from regrade.config import NEEDS_MODEL, Config
 from regrade.errors import Fault
+from regrade.files import recorded
 from regrade.formats import artifact
 from regrade.layout import TaskPaths, TrialPaths
 from regrade.plan.attempts import Attempts
-from regrade.plan.task import Output, Specification, Task, Trial, carries, holds, recorded, work_digest
+from regrade.plan.task import Output, Specification, Task, Trial, carries, holds
+from regrade.workspace import work_digest
 
 GRADING_CODE = ("graders", "sandbox", "grade.py", "verdicts.py", "statuses.py")
 _GRADER_LIMITS = ("grader_wall_s", "grader_memory_mb", "artifact_mb")
 _AGENT_LIMITS = ("workspace_mb", "trial_wall_s")
 _TOOL_LIMITS = ("tool_wall_s", "tool_cpu_s", "tool_memory_mb")
-_LIMITS_OF = {
+LIMITS_OF = {
     "code-only": (*_AGENT_LIMITS, *_TOOL_LIMITS),
     "tool-rich": (*_AGENT_LIMITS, *_TOOL_LIMITS),
     "external-agent": _AGENT_LIMITS,
@@ -123,8 +125,8 @@ class ArtifactPlan:
             spec["model"] = self.config.asked_model(trial.arm)
         if self.config.enforce_budgets and (source.max_code_runs or source.max_wall_seconds):
             spec["enforce_budgets"] = True
-        if arm["harness"] in _LIMITS_OF:
-            spec["limits"] = {name: self.config.limits[name] for name in _LIMITS_OF[arm["harness"]]}
+        if arm["harness"] in LIMITS_OF:
+            spec["limits"] = {name: self.config.limits[name] for name in LIMITS_OF[arm["harness"]]}
             spec["sandbox"] = self.config.sandbox
         return spec
 

@@ -9,11 +9,12 @@ from typing import Any
 from regrade import digests, external_agent, files
 from regrade.config import Config
 from regrade.errors import Fault
+from regrade.files import recorded
 from regrade.formats import benchpack
 from regrade.layout import TaskPaths, TrialPaths, verify_outcome
 from regrade.plan.attempts import Attempts
 from regrade.plan.pack_case import PackCase
-from regrade.plan.task import Output, Specification, Task, Trial, carries, recorded
+from regrade.plan.task import Output, Specification, Task, Trial, carries
 
 SCORING_CODE = (
     *("scorers/benchpack", "scorers/bounded.py", "score.py", "judge.py", "verdicts.py", "statuses.py"),

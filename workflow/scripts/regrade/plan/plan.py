@@ -14,10 +14,11 @@ from regrade.plan.artifact import ArtifactPlan
 from regrade.plan.attempts import Attempts
 from regrade.plan.benchpack import BenchpackPlan
 from regrade.plan.selection import Selection
+from regrade.plan.selfbench import SelfbenchPlan
 from regrade.plan.suite import SuitePlan
 from regrade.plan.task import FormatPlan, Specification, Task, Trial
 
-FORMATS = ("artifact", "benchpack", "suite")
+FORMATS = ("artifact", "benchpack", "suite", "selfbench")
 
 RECORDING_CODE = (
     *("records.py", "record.py", "answers.py", "models/prices.py", "hardware.py"),
@@ -47,6 +48,11 @@ class Plan:
     def suite(self) -> SuitePlan:
         """The tasks of suites."""
         return SuitePlan(self.config, self.attempts, self.paths, self.task_paths)
+
+    @functools.cached_property
+    def selfbench(self) -> SelfbenchPlan:
+        """The SelfBench tasks."""
+        return SelfbenchPlan(self.config, self.attempts, self.paths, self.task_paths)
 
     def of(self, format_: str) -> FormatPlan:
         """The part of the plan that knows a format."""

@@ -9,6 +9,7 @@ from typing import Any
 from regrade import digests, files
 from regrade.config import Config
 from regrade.errors import Fault, StaleError
+from regrade.files import recorded
 from regrade.formats import suite
 from regrade.formats.suite import SuiteTask, oracle
 from regrade.formats.suite.dataset import local_dataset
@@ -20,8 +21,9 @@ from regrade.judge import PROMPT_VERSION
 from regrade.layout import AnswerPaths, TaskPaths, TrialPaths
 from regrade.plan.attempts import Attempts
 from regrade.plan.selection import Selection, shards
-from regrade.plan.task import Output, Specification, Task, Trial, carries, holds, recorded, work_digest
+from regrade.plan.task import Output, Specification, Task, Trial, carries, holds
 from regrade.slugs import slugs
+from regrade.workspace import work_digest
 
 SCORING_CODE = (
     *("scorers/suite", "scorers/bounded.py", "score_answers.py", "score_loop.py", "judge.py", "verdicts.py"),

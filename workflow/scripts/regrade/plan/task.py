@@ -1,14 +1,13 @@
 """What every format's task shows of itself, and a trial of it."""
 
-import os
-import stat
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from regrade import digests, files
+from regrade import digests
 from regrade.errors import Fault
+from regrade.files import recorded
 
 Specification = dict[str, Any]
 
@@ -55,15 +54,6 @@ class Output(NamedTuple):
     is_fresh: Callable[[], bool]
 
 
-def recorded(path: Path) -> dict[str, Any]:
-    """The JSON object in a result, or an empty one if the file is missing or torn."""
-    try:
-        value = files.read_json(path)
-    except (OSError, ValueError):
-        return {}
-    return value if isinstance(value, dict) else {}
-
-
 def carries(path: Path, planned: dict[str, str]) -> bool:
     """Whether a result's `digests` hold all these."""
     found = recorded(path).get("digests", {})
@@ -77,22 +67,6 @@ def holds(folder: Path, listed: dict[str, Any]) -> bool:
     except OSError:
         return False
     return found == {name: entry["sha256"] for name, entry in listed.items()}
-
-
-def work_digest(workspace: Path) -> str | None:
-    """The digest that workspace.freeze gave what lies here, row for row; None for what cannot be read."""
-    try:
-        return digests.of_value([[name, *_row(entry)] for name, entry in digests.walk(workspace)])
-    except OSError:
-        return None
-
-
-def _row(entry: os.DirEntry[str]) -> tuple[bool | str, str]:
-    if entry.is_symlink():
-        return "link", os.readlink(entry.path)
-    if entry.is_file():
-        return bool(entry.stat().st_mode & stat.S_IXUSR), digests.of_file(Path(entry.path))
-    return "special", ""
 
 
 class FormatPlan(Protocol):

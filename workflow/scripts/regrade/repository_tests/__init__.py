@@ -1,6 +1,8 @@
 """Running a repository's tests on what a model left: visible ones as it sees them, hidden ones to judge it.
 
 protected.py      paths that a model may not write
+restoring/        putting back what decides how tests come out; a Harbor bundle carries it inside
+selfbench.py      what of a SelfBench task is put back
 tree.py           the repository that is tested: pristine files, and of the model's what it may change
 running.py        the two ways to run tests: as a model sees them, and as they judge it
 pytest_run.py     one run of pytest in the sandbox

@@ -5,7 +5,9 @@ import sys
 from collections.abc import Iterable
 from pathlib import PurePosixPath
 
-_ANYWHERE = ("conftest.py", "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "tox.ini", "sitecustomize.py")
+from regrade.repository_tests.restoring.names import PYTEST_FILES
+
+_ANYWHERE = (*PYTEST_FILES, "sitecustomize.py")
 _AT_THE_ROOT = ("pyproject.toml", "setup.cfg")
 _RUNNER = frozenset({"pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments"})
 """Modules that pytest consists of; one of these names at the root would be loaded instead."""

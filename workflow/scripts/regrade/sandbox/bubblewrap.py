@@ -130,6 +130,7 @@ def _settings(command: Command, uid: int | None, report_fd: int) -> dict[str, An
         "wall_s": limits.wall_s,
         "cpu_s": limits.cpu_s,
         "memory_mb": limits.memory_mb,
+        "bound_addresses": limits.bound_addresses,
         "processes": limits.processes,
         "counts_apart": uid is not None or _counts_by_namespace(),
         "disk_mb": limits.disk_mb,

@@ -24,6 +24,8 @@ class Limits:
     (at most 64) are apart, in memory."""
     output_kb: int = 256
     """Kept of stdout and of stderr each: the head, the tail, and between them how much is missing."""
+    bound_addresses: bool = True
+    """Whether each process may also reserve not much more than `memory_mb`: node, go and bun reserve far more."""
 
 
 @dataclass(frozen=True)

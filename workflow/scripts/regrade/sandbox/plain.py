@@ -91,7 +91,7 @@ def _bound(limits: Limits) -> None:
     _set(resource.RLIMIT_CORE, 0)
     if limits.cpu_s is not None:
         _set(resource.RLIMIT_CPU, int(limits.cpu_s) + 1)
-    if limits.memory_mb is not None:
+    if limits.memory_mb is not None and limits.bound_addresses:
         _set(resource.RLIMIT_AS, limits.memory_mb * _MEGABYTE)
     if limits.disk_mb is not None:
         _set(resource.RLIMIT_FSIZE, limits.disk_mb * _MEGABYTE)

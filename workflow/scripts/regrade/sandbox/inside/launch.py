@@ -60,7 +60,7 @@ def _bound(settings: "dict[str, Any]") -> None:
     _set(resource.RLIMIT_NOFILE, _OPEN_FILES)
     if settings["cpu_s"] is not None:
         _set(resource.RLIMIT_CPU, int(settings["cpu_s"]) + 2)
-    if settings["memory_mb"] is not None:
+    if settings["memory_mb"] is not None and settings["bound_addresses"]:
         _set(resource.RLIMIT_AS, (settings["memory_mb"] + _ADDRESS_SPACE_SLACK_MB) * _MEGABYTE)
     if settings["disk_mb"] is not None:
         _set(resource.RLIMIT_FSIZE, settings["disk_mb"] * _MEGABYTE)
