@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shutil
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from benchpack_support import MANIFEST, make_pack, write_inline
 from chat_server import ChatServer
 from docs_support import README, fenced, page, rows
+from harbor_support import GOLD, Calc, changes
 from project import REPOSITORY, Project
 
 CALL = {"language": "shell", "code": "mkdir -p output; echo 42 > output/answer.txt"}
@@ -115,6 +117,8 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
         del models["m"]["prices"], project.config["budget"]
         project.config["arms"] = {"asked": arms["asked"], "native": {"harness": "single-shot", "model": "o"}}
         _run_packs(project)
+        project.config["arms"] = {"loop": arms["loop"], "oracle": {"harness": "oracle"}}
+        _run_selfbench(project)
     return project.folder / "results"
 
 
@@ -144,6 +148,19 @@ def _run_suites(project: Project) -> None:
     project.snakemake("results/words/records.csv")
     file.write_text(SUITE.replace('value: "no"', 'value: "none"'))
     project.snakemake("results/words/summary.md", "results/runs/asked/suite/words/summary.md")
+
+
+def _run_selfbench(project: Project) -> None:
+    """A task whose solution changes dependencies, in a set with one whose gates fail, and its bundle."""
+    calc = Calc(project.folder / "made")
+    more = changes(calc.repo, {"requirements.txt": "a\n"})
+    for name, fields in (("calc-pr-7", {}), ("calc-pr-8", {"failToPass": ["tests/test_ops.py"]})):
+        task = calc.task(gold=GOLD + more, taskId=name, setupCommand="echo set up", **fields)
+        shutil.copytree(task.folder, project.folder / "problems/selfbench" / name)
+    project.config["selfbench"] = {"repositories": {"example/calc": str(calc.repo)}}
+    project.write_config()
+    project.add_set("mended", "selfbench:*")
+    project.snakemake("results/mended/summary.md", "results/harbor/calc-pr-7/task.toml")
 
 
 def _run_packs(project: Project) -> None:
