@@ -2,8 +2,8 @@
 
 import csv
 import json
-import shutil
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
