@@ -74,3 +74,14 @@ def test_nothing_is_overwritten(tmp_path, capsys):
     assert 1 == cli.main(words)
     assert "exists already" in capsys.readouterr().err
     assert "mine" == prompt.read_text()
+
+
+def test_the_skeleton_of_a_selfbench_task_passes_its_gates(tmp_path, capsys):
+    """A definition, two patches and a repository, sound by every check; a name is taken once."""
+    assert 0 == cli.main(["new", "selfbench", "first-task", "--dir", str(tmp_path)])
+    folder, bundle = tmp_path / "first-task", tmp_path / "repositories/first-task.bundle"
+    assert [str(folder), str(bundle)] == capsys.readouterr().out.splitlines()[:2]
+    assert 0 == cli.main(["check", str(folder)])
+    assert 0 == cli.main(["gates", str(folder), "--repo", str(bundle), "--no-network"])
+    assert 1 == cli.main(["new", "selfbench", "first-task", "--dir", str(tmp_path)])
+    assert 2 == cli.main(["new", "selfbench", "first task", "--dir", str(tmp_path)])

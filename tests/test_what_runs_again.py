@@ -9,8 +9,8 @@ import pytest
 from chat_server import ChatServer
 from project import REPOSITORY, Project
 from regrade import digests
-from regrade.plan.task import recorded, work_digest
-from regrade.workspace import freeze
+from regrade.files import recorded
+from regrade.workspace import freeze, work_digest
 
 SUMMARY = "results/tiny/summary.md"
 SUMMARIES = {"set_records": 1, "set_summary": 1}

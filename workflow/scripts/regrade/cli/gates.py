@@ -44,5 +44,6 @@ def run(args: argparse.Namespace) -> int:
         found = files.read_json(prepared.gates)
     shown = {name: found[name] for name in ("nop", "oracle", "audit", "coupling") if name in found}
     answer = {**shown, "accepted": found["accepted"], "reason": found["message"] or None}
-    print(json.dumps(answer) if args.json else f"accepted: {found['accepted']}" + f"; {found['message']}".rstrip("; "))
+    said = "accepted" if found["accepted"] else f"{found['reason']}: {found['message']}"
+    print(json.dumps(answer) if args.json else said)
     return 0 if found["accepted"] else 1
