@@ -9,7 +9,7 @@ BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: run test check format doctor lock clean benchmark \
+.PHONY: run test check format doctor lock clean benchmark harbor \
 	check-graders check-graders-positive check-graders-negative check-graders-leaks
 
 run: .venv/runtime
@@ -58,6 +58,15 @@ check-graders-leaks: .venv/runtime
 benchmark: .venv/test
 	$(BIN)/python benchmarks/overheads.py
 	$(BIN)/python benchmarks/measuring.py
+	$(BIN)/python benchmarks/gates.py
+	$(BIN)/python benchmarks/asking.py
+
+# The real Harbor, in an environment of its own: it wants Python 3.12.
+.venv/harbor:
+	python3.12 -m venv $@ && $@/bin/pip install --quiet harbor==0.25.0
+
+harbor: .venv/test .venv/harbor
+	REGRADE_HARBOR=$(CURDIR)/.venv/harbor/bin/harbor $(BIN)/python -m pytest tests/test_harbor_real.py
 
 doctor: .venv/runtime
 	$(BIN)/regrade doctor
