@@ -6,6 +6,7 @@ import os
 import pytest
 
 from artifact_support import GRADER, edit, make_generator_task, make_task, write_files
+from project import REPOSITORY
 from regrade import cli
 from regrade.formats import artifact
 from regrade.formats.artifact.check import check_task
@@ -237,3 +238,12 @@ def test_a_path_without_anything_to_check_is_misuse(tmp_path, capsys):
         code, output = check(capsys, tmp_path / path)
         assert 2 == code
         assert fragment in output.err
+
+
+def test_sets_may_name_tasks_of_all_formats(capsys):
+    """The sets that are shipped are sound: each id is found in its format."""
+    folders = {"tasks": "problems/artifact", "packs": "benchpacks", "suites": "problems/suites"}
+    folders["selfbench"] = "problems/selfbench"
+    places = [str(word) for name, place in folders.items() for word in (f"--{name}-dir", REPOSITORY / place)]
+    code, output = check(capsys, REPOSITORY / "sets", *places)
+    assert (0, "", True) == (code, output.out, "0 faults" in output.err)

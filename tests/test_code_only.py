@@ -457,7 +457,11 @@ class TestKilled:
         self.interrupt(bench, lambda: server.count == 2)
 
     def interrupt(self, bench: Bench, condition: Callable[[], bool]) -> None:
-        process = subprocess.Popen(bench.words(), text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        # Whoever runs the tests in the background has the signal ignored, and so would have their children.
+        process = subprocess.Popen(
+            bench.words(), text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        )  # fmt: skip
         wait_for(condition)
         process.send_signal(signal.SIGINT)
         output, _ = process.communicate(timeout=10)

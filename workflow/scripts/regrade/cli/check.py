@@ -14,7 +14,7 @@ from typing import NamedTuple
 from regrade import sets
 from regrade.errors import Fault, FaultsError, UsageError
 from regrade.files import to_json
-from regrade.formats import artifact, benchpack, suite
+from regrade.formats import artifact, benchpack, selfbench, suite
 from regrade.formats.artifact.check import check_task
 from regrade.formats.artifact.load import load_folders
 from regrade.formats.artifact.task import MANIFEST, absolute
@@ -23,6 +23,7 @@ from regrade.formats.benchpack.pack import MANIFEST as PACK_MANIFEST
 from regrade.formats.selfbench.check import check_folder
 from regrade.formats.selfbench.load import DEFINITION
 from regrade.formats.suite.check import check_suites, is_suite
+from regrade.slugs import slugs
 
 SKIPPED = {"__pycache__", "node_modules", "results"}
 """Folders that are not searched, beside hidden ones."""
@@ -56,6 +57,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--suites-dir", type=Path, default=Path("problems/suites"), metavar="DIR",
         help="where the suites lie that a set names (default: %(default)s)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--selfbench-dir", type=Path, default=Path("problems/selfbench"), metavar="DIR",
+        help="where the SelfBench tasks lie that a set names (default: %(default)s)",
     )  # fmt: skip
 
 
@@ -182,9 +187,17 @@ def _check_sets(set_files: list[Path], args: argparse.Namespace) -> Iterator[Fau
         "artifact": {name: name.split("__", 1)[0] for name in artifact.discover(args.tasks_dir)},
         "benchpack": {name: name.split("/", 1)[0] for name in benchpack.load_all(args.packs_dir).ids},
         "suite": {task.id: task.stem for task in suites.tasks.values()} | dict.fromkeys(suites.faults, ""),
+        "selfbench": _selfbench_ids(args.selfbench_dir),
     }
     for path in set_files:
         try:
             sets.read_set(path, known)
         except FaultsError as error:
             yield from error.faults
+
+
+def _selfbench_ids(tasks_dir: Path) -> dict[str, str]:
+    """Every task's id with the slug of its repository."""
+    loaded = selfbench.load_all(tasks_dir)
+    of = slugs(task.definition.repo for task in loaded.tasks.values())
+    return {name: of[task.definition.repo] for name, task in loaded.tasks.items()} | dict.fromkeys(loaded.faults, "")
