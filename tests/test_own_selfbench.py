@@ -12,8 +12,9 @@ from regrade import config, files
 from regrade.formats import selfbench
 from regrade.formats.selfbench import SelfbenchTask, github
 from regrade.formats.selfbench.check import check_folder
+from regrade.git import git
 from regrade.held_out import gates, snapshot
-from regrade.held_out.grading import grade
+from regrade.held_out.grading import Graded, grade
 from regrade.held_out.prepared import Prepared
 
 FOLDER = REPOSITORY / "problems/selfbench"
@@ -26,6 +27,12 @@ NEARLY = {
     "linewrap-justify": ("at < more", "at >= gaps - more"),
 }
 """A piece of each solution, and what makes it wrong."""
+
+BROKEN = {
+    "regrade/plaintab": ("plaintab/table.py", "row[place] == value", "row[place] != value"),
+    "regrade/linewrap": ("src/width.js", "!MARKS.test(sign)", "true"),
+}
+"""A piece of each repository that tests guard already, and what makes it wrong."""
 
 
 class Prepared_(NamedTuple):
@@ -74,11 +81,26 @@ def test_held_out_tests_of_ones_own_do_not_help(ready: Prepared_) -> None:
     """A patch that only writes tests, or that tells the runner to pass, scores nothing."""
     path = ready.task.definition.test_paths[0]
     assert _reason(ready, _new_file(path, "")) in ("tests_failed", "empty_patch")
-    trick = (
-        "import os\nos._exit(0)\n" if path.endswith(".py") else '{"scripts": {"test": "true"}, "type": "commonjs"}\n'
-    )
-    name = "conftest.py" if path.endswith(".py") else "bunfig.toml"
-    assert _reason(ready, _new_file(name, trick)) in ("tests_failed", "forged_result")
+    if path.endswith(".py"):
+        trick = _new_file("conftest.py", "import os\nos._exit(0)\n")
+        assert _reason(ready, trick) in ("tests_failed", "forged_result")
+
+
+def test_weakened_tests_do_not_hide_a_regression(ready: Prepared_, tmp_path: Path) -> None:
+    """The solution, something else broken, and the tests that would say so emptied: those count as they were."""
+    broken, good, bad = BROKEN[ready.task.definition.repo]
+    repo = REPOSITORY / SETTINGS.selfbench_repositories[ready.task.definition.repo]
+    git(tmp_path, "clone", "--quiet", "--branch", "main", str(repo), "work")
+    work = tmp_path / "work"
+    git(work, "apply", str(ready.task.folder / "gold.patch"))
+    source = (work / broken).read_text(encoding="utf-8")
+    assert good in source
+    (work / broken).write_text(source.replace(good, bad), encoding="utf-8")
+    for name in ready.task.definition.pass_to_pass:
+        (work / name).write_text("def test_nothing(): pass\n" if name.endswith(".py") else "// nothing\n")
+    git(work, "add", "--all")
+    graded = _graded(ready, git(work, "diff", "--cached", "--binary"))
+    assert ("tests_failed", 0) == (graded.reason, graded.rewards["pass_to_pass"])
 
 
 def _new_file(path: str, content: str) -> str:
@@ -89,11 +111,12 @@ def _new_file(path: str, content: str) -> str:
 
 
 def _reason(ready: Prepared_, patch: str) -> str:
+    return _graded(ready, patch.encode()).reason
+
+
+def _graded(ready: Prepared_, patch: bytes) -> Graded:
     found = ready.proof.found
-    graded = grade(
-        ready.task, patch.encode(), ready.prepared, "bubblewrap", reported=found["reports"], least=found["least"]
-    )
-    return graded.reason
+    return grade(ready.task, patch, ready.prepared, "bubblewrap", reported=found["reports"], least=found["least"])
 
 
 def test_addresses_belong_to_the_repositories() -> None:

@@ -199,5 +199,5 @@ def _check_sets(set_files: list[Path], args: argparse.Namespace) -> Iterator[Fau
 def _selfbench_ids(tasks_dir: Path) -> dict[str, str]:
     """Every task's id with the slug of its repository."""
     loaded = selfbench.load_all(tasks_dir)
-    of = slugs(task.definition.repo for task in loaded.tasks.values())
+    of = slugs({task.definition.repo for task in loaded.tasks.values()})
     return {name: of[task.definition.repo] for name, task in loaded.tasks.items()} | dict.fromkeys(loaded.faults, "")

@@ -4,10 +4,12 @@ A specification is a JSON value that stands in a rule's `params`: it holds all t
 runs again exactly when its specification does. Nothing here writes a file or asks a model.
 
 task.py       what every format's task shows of itself, and a trial
+jobs.py       what all formats' plans are made with
 attempts.py   how often a job has ended in an infrastructure error
 artifact.py   the specifications of artifact tasks
 benchpack.py  the specifications of benchpack cases
 suite.py      the specifications of suite tasks
+selfbench.py  the specifications of SelfBench tasks
 selection.py  which suite tasks are asked together
 """
 

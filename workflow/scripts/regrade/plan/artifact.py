@@ -1,16 +1,14 @@
 """The plan's part for artifact tasks: the stages inputs, trial, grade and checks."""
 
 import functools
-from collections.abc import Callable
 from typing import Any
 
 from regrade import digests
-from regrade.config import NEEDS_MODEL, Config
+from regrade.config import NEEDS_MODEL
 from regrade.errors import Fault
 from regrade.files import recorded
 from regrade.formats import artifact
-from regrade.layout import TaskPaths, TrialPaths
-from regrade.plan.attempts import Attempts
+from regrade.plan.jobs import Jobs
 from regrade.plan.task import Output, Specification, Task, Trial, carries, holds
 from regrade.workspace import work_digest
 
@@ -26,21 +24,12 @@ LIMITS_OF = {
 """Limits that bound what an agent does, and so make its answer, by harness."""
 
 
-class ArtifactPlan:
+class ArtifactPlan(Jobs):
     """The artifact tasks of a configuration, and the specifications of their jobs."""
 
-    def __init__(
-        self,
-        config: Config,
-        attempts: Attempts,
-        paths: Callable[[Trial], TrialPaths],
-        task_paths: Callable[[Task], TaskPaths],
-    ) -> None:
-        self.config = config
+    def _load(self) -> None:
+        config = self.config
         self.place = config.dirs["artifact"]
-        self._attempts = attempts
-        self._paths = paths
-        self._task_paths = task_paths
         loaded = artifact.load_all(config.folder("artifact"), config.categories)
         self.faults: dict[str, list[Fault]] = loaded.faults
         self.tasks = {identifier: _as_task(task) for identifier, task in loaded.tasks.items()}
@@ -85,9 +74,7 @@ class ArtifactPlan:
 
     def trial_spec(self, trial: Trial) -> Specification:
         """What the `trial` stage is told: all that makes an answer what it is."""
-        spec = self._asked(trial)
-        digest = digests.of_value(spec)
-        return {**spec, "digest": digest, "attempt": self._attempts.of(self._paths(trial).errors, digest)}
+        return self._finished(self._asked(trial), self._paths(trial).errors)
 
     def harness(self, trial: Trial) -> str:
         """The arm's harness."""
@@ -146,17 +133,16 @@ class ArtifactPlan:
             "limits": {name: self.config.limits[name] for name in _GRADER_LIMITS},
             "sandbox": self.config.sandbox,
         }
-        digest = digests.of_value(spec)
-        places: dict[str, Any] = {
-            "pristine": task.pristine,
-            "trial": paths.outcome,
-            "workspace": paths.workspace,
-            "output": paths.grade,
-            "logs": paths.verify,
-            "errors": paths.errors,
-        }
-        spec |= {name: str(place) for name, place in places.items()}
-        return {**spec, "digest": digest, "attempt": self._attempts.of(paths.errors, digest)}
+        return self._finished(
+            spec,
+            paths.errors,
+            pristine=task.pristine,
+            trial=paths.outcome,
+            workspace=paths.workspace,
+            output=paths.grade,
+            logs=paths.verify,
+            errors=paths.errors,
+        )
 
     def grade_digests(self, trial: Trial) -> dict[str, str]:
         """The digests of the grader and of the code that runs it."""

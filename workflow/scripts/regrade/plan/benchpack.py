@@ -2,17 +2,15 @@
 
 import functools
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from regrade import digests, external_agent, files
-from regrade.config import Config
 from regrade.errors import Fault
 from regrade.files import recorded
 from regrade.formats import benchpack
-from regrade.layout import TaskPaths, TrialPaths, verify_outcome
-from regrade.plan.attempts import Attempts
+from regrade.layout import verify_outcome
+from regrade.plan.jobs import Jobs
 from regrade.plan.pack_case import PackCase
 from regrade.plan.task import Output, Specification, Task, Trial, carries
 
@@ -25,21 +23,12 @@ _OURS = ("warmup", "repetitions")
 """Defaults of a pack that no request carries."""
 
 
-class BenchpackPlan:
+class BenchpackPlan(Jobs):
     """The benchpack cases of a configuration, and the specifications of their jobs."""
 
-    def __init__(
-        self,
-        config: Config,
-        attempts: Attempts,
-        paths: Callable[[Trial], TrialPaths],
-        task_paths: Callable[[Task], TaskPaths],
-    ) -> None:
-        self.config = config
+    def _load(self) -> None:
+        config = self.config
         self.place = config.dirs["benchpacks"]
-        self._attempts = attempts
-        self._paths = paths
-        self._task_paths = task_paths
         loaded = benchpack.load_all(config.folder("benchpacks"))
         cases = [(pack, case) for pack in loaded.packs.values() for case in pack.cases]
         sources = {f"{pack.id}/{case.id}": PackCase(pack, case) for pack, case in cases}
@@ -88,8 +77,7 @@ class BenchpackPlan:
 
     def measure_spec(self, trial: Trial) -> Specification:
         """What the `measure` stage is told. It covers all repetitions, so every trial of a case has the same."""
-        spec = self._asked(trial)
-        digest, paths = digests.of_value(spec), self._paths(trial)
+        spec, paths = self._asked(trial), self._paths(trial)
         places = {
             "raw": paths.run / "raw",
             "output": paths.measured,
@@ -99,8 +87,7 @@ class BenchpackPlan:
         reference = trial.task.source.pack.oracle_of(trial.task.source.case)
         if "reference_digest" in spec:
             places["reference"] = reference
-        spec |= {name: str(place) for name, place in places.items()}
-        return {**spec, "digest": digest, "attempt": self._attempts.of(paths.measuring_errors, digest)}
+        return self._finished(spec, paths.measuring_errors, **places)
 
     def _asked(self, trial: Trial) -> Specification:
         source, arm = trial.task.source, self.config.arms[trial.arm]
@@ -126,10 +113,8 @@ class BenchpackPlan:
 
     def session_spec(self, trial: Trial) -> Specification:
         """What the `session` stage is told: who works on the repository of a repo-task, with which answer."""
-        spec = self._session(trial)
-        digest, paths = digests.of_value(spec), self._paths(trial)
-        attempt = self._attempts.of(paths.errors, digest)
-        return {**spec, "measured": str(paths.measured), "digest": digest, "attempt": attempt}
+        paths = self._paths(trial)
+        return self._finished(self._session(trial), paths.errors, measured=paths.measured)
 
     def _session(self, trial: Trial) -> Specification:
         source, arm = trial.task.source, self.config.arms[trial.arm]
@@ -184,17 +169,15 @@ class BenchpackPlan:
             "sandbox": self.config.sandbox,
             "made_by": digests.of_value([self._script_digest(trial.task), digests.of_code(*VERIFYING_CODE)]),
         }
-        digest = digests.of_value(spec)
-        places = {
-            "workspace": paths.workspace,
-            "patch": paths.patch,
-            "output": paths.verdict,
-            "logs": paths.verify,
-            "errors": paths.errors,
-        }
-        spec |= {name: str(place) for name, place in places.items()}
-        attempt = self._attempts.of(paths.errors, digest)
-        return {**spec, "digest": digest, "attempt": attempt}
+        return self._finished(
+            spec,
+            paths.errors,
+            workspace=paths.workspace,
+            patch=paths.patch,
+            output=paths.verdict,
+            logs=paths.verify,
+            errors=paths.errors,
+        )
 
     @functools.cache  # noqa: B019
     def _script_digest(self, task: Task) -> str:
@@ -223,9 +206,7 @@ class BenchpackPlan:
         else:
             places |= {"measured": paths.measured} | ({"trial": paths.outcome} if source.is_repo_task else {})
             spec |= self._scored_with(source)
-        digest = digests.of_value(spec)
-        spec |= {name: str(place) for name, place in places.items()}
-        return {**spec, "digest": digest, "attempt": self._attempts.of(paths.errors, digest)}
+        return self._finished(spec, paths.errors, **places)
 
     def _scored_with(self, source: PackCase) -> Specification:
         """What a scoring of text needs beside its table: a schema, or a judge and the prompt that it is shown."""

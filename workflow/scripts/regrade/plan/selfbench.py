@@ -1,21 +1,19 @@
 """The plan's part for SelfBench tasks: the stages snapshot, prove, trial and grade_patch, and Harbor bundles."""
 
 import functools
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from regrade import digests
-from regrade.config import NEEDS_MODEL, Config
+from regrade.config import NEEDS_MODEL
 from regrade.errors import Fault, FaultsError, RegradeError
 from regrade.files import recorded
 from regrade.formats import selfbench
 from regrade.formats.selfbench import SelfbenchTask, dependencies
 from regrade.held_out.prepared import Prepared
-from regrade.layout import TaskPaths, TrialPaths
 from regrade.nearest import nearest
 from regrade.plan.artifact import LIMITS_OF
-from regrade.plan.attempts import Attempts
+from regrade.plan.jobs import Jobs
 from regrade.plan.task import Output, Specification, Task, Trial, carries
 from regrade.slugs import slugs
 from regrade.workspace import work_digest
@@ -31,24 +29,15 @@ UNREADABLE = "unreadable"
 """The collection of tasks whose definition names no repository."""
 
 
-class SelfbenchPlan:
+class SelfbenchPlan(Jobs):
     """The SelfBench tasks of a configuration, and the specifications of their jobs."""
 
-    def __init__(
-        self,
-        config: Config,
-        attempts: Attempts,
-        paths: Callable[[Trial], TrialPaths],
-        task_paths: Callable[[Task], TaskPaths],
-    ) -> None:
-        self.config = config
+    def _load(self) -> None:
+        config = self.config
         self.place = config.dirs["selfbench"]
-        self._attempts = attempts
-        self._paths = paths
-        self._task_paths = task_paths
         loaded = selfbench.load_all(config.folder("selfbench"))
         self.faults: dict[str, list[Fault]] = loaded.faults
-        self._collections = slugs(task.definition.repo for task in loaded.tasks.values())
+        self._collections = slugs({task.definition.repo for task in loaded.tasks.values()})
         cases = slugs(loaded.tasks)
         self.tasks = {name: self._task(task, cases[name]) for name, task in loaded.tasks.items()}
         self._ids = {(task.collection, task.case): task.id for task in self.tasks.values()}
@@ -173,11 +162,7 @@ class SelfbenchPlan:
 
     def trial_spec(self, trial: Trial) -> Specification:
         """What the `trial` stage is told."""
-        spec = self._asked(trial)
-        digest = digests.of_value(spec)
-        gate = str(self.prepared(trial.task).gate)
-        attempt = self._attempts.of(self._paths(trial).errors, digest)
-        return {**spec, "gate": gate, "digest": digest, "attempt": attempt}
+        return self._finished(self._asked(trial), self._paths(trial).errors, gate=self.prepared(trial.task).gate)
 
     def trial_digest(self, trial: Trial) -> str:
         """The digest of a trial's specification."""
@@ -231,17 +216,16 @@ class SelfbenchPlan:
             "digests": self.grade_digests(trial),
             "sandbox": self.config.sandbox,
         }
-        digest = digests.of_value(spec)
-        places = {
-            "prepared": self._task_paths(task).folder,
-            "trial": paths.outcome,
-            "workspace": paths.workspace,
-            "verify": paths.verdict,
-            "output": paths.grade,
-            "errors": paths.errors,
-        }
-        spec |= {name: str(place) for name, place in places.items()}
-        return {**spec, "digest": digest, "attempt": self._attempts.of(paths.errors, digest)}
+        return self._finished(
+            spec,
+            paths.errors,
+            prepared=self._task_paths(task).folder,
+            trial=paths.outcome,
+            workspace=paths.workspace,
+            verify=paths.verdict,
+            output=paths.grade,
+            errors=paths.errors,
+        )
 
     def grade_digests(self, trial: Trial) -> dict[str, str]:
         """The digests of the held-out tests and of the code that runs them."""

@@ -2,12 +2,11 @@
 
 import dataclasses
 import functools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from regrade import digests, files
-from regrade.config import Config
 from regrade.errors import Fault, StaleError
 from regrade.files import recorded
 from regrade.formats import suite
@@ -18,8 +17,8 @@ from regrade.formats.suite.fixtures import LEFT_OUT
 from regrade.formats.suite.request import asks_one_token
 from regrade.formats.suite.task import MAX_STEPS, TEST_TIMEOUT_S
 from regrade.judge import PROMPT_VERSION
-from regrade.layout import AnswerPaths, TaskPaths, TrialPaths
-from regrade.plan.attempts import Attempts
+from regrade.layout import AnswerPaths
+from regrade.plan.jobs import Jobs
 from regrade.plan.selection import Selection, shards
 from regrade.plan.task import Output, Specification, Task, Trial, carries, holds
 from regrade.slugs import slugs
@@ -42,22 +41,13 @@ RUNS_CODE = ("code_exec", "repo_patch", "agent_loop")
 _LOOP_LIMITS = ("workspace_mb", "trial_wall_s")
 
 
-class SuitePlan:
+class SuitePlan(Jobs):
     """The suite tasks of a configuration that its filter lets through, and the specifications of their jobs."""
 
-    def __init__(
-        self,
-        config: Config,
-        attempts: Attempts,
-        paths: Callable[[Trial], TrialPaths],
-        task_paths: Callable[[Task], TaskPaths],
-    ) -> None:
-        self.config = config
+    def _load(self) -> None:
+        config = self.config
         self.place = config.dirs["suites"]
         self._folder = config.folder("suites")
-        self._attempts = attempts
-        self._paths = paths
-        self._task_paths = task_paths
         loaded = suite.load_all(self._folder, config.folder("results") / "cache" / "parsed")
         self.faults: dict[str, list[Fault]] = {}
         """None: a faulty task is one that ends in an error, beside the others of its file."""
@@ -301,9 +291,7 @@ class SuitePlan:
 
     def loop_spec(self, trial: Trial) -> Specification:
         """What the `trial` stage is told of an agent loop."""
-        spec = self._loop_asked(trial)
-        digest = digests.of_value(spec)
-        return {**spec, "digest": digest, "attempt": self._attempts.of(self._paths(trial).errors, digest)}
+        return self._finished(self._loop_asked(trial), self._paths(trial).errors)
 
     def _loop_asked(self, trial: Trial) -> Specification:
         source: SuiteTask = trial.task.source
@@ -365,16 +353,15 @@ class SuitePlan:
             "code_execution": self.config.code_execution,
             "digests": self.grade_digests(trial),
         }
-        digest = digests.of_value(spec)
-        places: dict[str, Path] = {
-            "pristine": self._task_paths(trial.task).pristine,
-            "trial": paths.outcome,
-            "workspace": paths.workspace,
-            "output": paths.grade,
-            "errors": paths.errors,
-        }
-        spec |= {name: str(place) for name, place in places.items()}
-        return {**spec, "digest": digest, "attempt": self._attempts.of(paths.errors, digest)}
+        return self._finished(
+            spec,
+            paths.errors,
+            pristine=self._task_paths(trial.task).pristine,
+            trial=paths.outcome,
+            workspace=paths.workspace,
+            output=paths.grade,
+            errors=paths.errors,
+        )
 
     def outputs(self, trial: Trial) -> list[Output]:
         """The stages of an agent loop; what is asked in shards belongs to no single trial (answer_outputs)."""
