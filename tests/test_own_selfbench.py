@@ -28,6 +28,14 @@ NEARLY = {
 }
 """A piece of each solution, and what makes it wrong."""
 
+EARLY = {
+    "regrade/plaintab": ("plaintab/__init__.py", '"""Tables of plain text."""', ["import os", "os._exit(0)"]),
+    "regrade/linewrap": (
+        "src/index.js", 'export { wrap } from "./wrap.js";', ["process.exit(0);", "export const justify = () => [];"]
+    ),
+}  # fmt: skip
+"""The first line of a file that all tests load, and lines before it that end the process."""
+
 BROKEN = {
     "regrade/plaintab": ("plaintab/table.py", "row[place] == value", "row[place] != value"),
     "regrade/linewrap": ("src/width.js", "!MARKS.test(sign)", "true"),
@@ -63,10 +71,10 @@ def test_there_is_one_of_each_difficulty_and_of_two_runners() -> None:
 
 
 def test_every_gate_is_passed(ready: Prepared_) -> None:
-    """No fault, no blocker; pytest reports and node does not."""
+    """No fault, no blocker; pytest reports, and so does node."""
     assert [] == list(check_folder(ready.task.folder))
     assert ("", "") == (ready.proof.reason, ready.proof.message)
-    assert ("python" in ready.task.definition.toolchains) == ready.proof.found["reports"]
+    assert (True, True) == (ready.proof.found["reports"], ready.proof.found["least"]["fail_to_pass"] > 0)
 
 
 def test_a_solution_that_is_nearly_right_fails(ready: Prepared_) -> None:
@@ -84,6 +92,14 @@ def test_held_out_tests_of_ones_own_do_not_help(ready: Prepared_) -> None:
     if path.endswith(".py"):
         trick = _new_file("conftest.py", "import os\nos._exit(0)\n")
         assert _reason(ready, trick) in ("tests_failed", "forged_result")
+
+
+def test_an_early_end_with_0_is_forged(ready: Prepared_) -> None:
+    """Code under test that ends its process when it is loaded has passed no test, whatever runs it."""
+    place, first, ending = EARLY[ready.task.definition.repo]
+    added = "".join(f"+{line}\n" for line in ending)
+    hunk = f"@@ -1 +1,{len(ending) + 1} @@\n{added} {first}\n"
+    assert "forged_result" == _reason(ready, f"diff --git a/{place} b/{place}\n--- a/{place}\n+++ b/{place}\n{hunk}")
 
 
 def test_weakened_tests_do_not_hide_a_regression(ready: Prepared_, tmp_path: Path) -> None:

@@ -97,7 +97,7 @@ def _selfbench(name: str, tasks_dir: Path) -> None:
             commit = _commit(skeleton / "base", work)
             patches = {f"{part}.patch": _patch(skeleton / source, work) for part, source in _PATCHES.items()}
             bundle.parent.mkdir(parents=True, exist_ok=True)
-            git(work, "bundle", "create", "--quiet", str(bundle.absolute()), "main")
+            git(work, "bundle", "create", "--quiet", str(bundle.absolute()), "HEAD", "main")
         text = (skeleton / f"definition.json{_ENDING}").read_text()
         files.write_text(folder / "definition.json", Template(text).substitute({"name": name, "commit": commit}))
         for file, patch in patches.items():

@@ -31,6 +31,7 @@ MOST_FIXED = 500
 """Held-out files that tests find read-only; others could be changed by the code under test while it runs."""
 
 _REPORTER = Path(__file__).with_name("pytest_reporter.py")
+_NODE_REPORTER = Path(__file__).with_name("node_reporter.mjs")
 _REPORTER_FOLDER = "/regrade-report"
 _GLOBS = str.maketrans({sign: f"\\{sign}" for sign in "\\*?["})
 
@@ -195,14 +196,18 @@ class _Runner:
 
 @contextmanager
 def _reporting(mode: str) -> Iterator[tuple[list[sandbox.Mount], dict[str, str]]]:
-    """What makes any pytest of a command report: our plugin under a name that is nowhere in the repository."""
+    """What makes a runner of a command report: plugins of ours, under a name that is nowhere in the repository."""
     folder = Path(tempfile.mkdtemp(prefix="regrade-reporter-"))
     try:
         make_folder(folder)
         name = f"regrade_report_{secrets.token_hex(8)}"
         copy_file(_REPORTER, folder / f"{name}.py")
+        copy_file(_NODE_REPORTER, folder / f"{name}.mjs")
         place = _REPORTER_FOLDER if mode == "bubblewrap" else str(folder)
-        yield [sandbox.Mount(folder, _REPORTER_FOLDER)], {"PYTHONPATH": place, "PYTEST_ADDOPTS": f"-p {name}"}
+        for_pytest = {"PYTHONPATH": place, "PYTEST_ADDOPTS": f"-p {name}"}
+        node = f"--test-reporter=spec --test-reporter-destination=stdout --test-reporter={place}/{name}.mjs"
+        for_node = {"NODE_OPTIONS": f"{node} --test-reporter-destination=/dev/null"}
+        yield [sandbox.Mount(folder, _REPORTER_FOLDER)], {**for_pytest, **for_node}
     finally:
         remove(folder)
 

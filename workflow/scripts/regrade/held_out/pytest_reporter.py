@@ -50,6 +50,7 @@ def _teller() -> Callable[[dict[str, Any]], None]:
     os.close(int(os.environ.pop("REGRADE_ORDER")))
     for descriptor in (source, result):
         os.set_inheritable(descriptor, False)
+    os.environ.pop("NODE_OPTIONS", None)
     _restore("PYTHONPATH")
     _restore("PYTEST_ADDOPTS")
     owner, dumps, pid, read, write, close = os.getpid(), json.dumps, os.getpid, os.read, os.pwrite, os.close
