@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import zlib
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -334,3 +335,22 @@ def test_nothing_is_hidden_in_helpers() -> None:
     """The helper that expects an error fails when there is none."""
     with pytest.raises(AssertionError, match="expected a ProviderError"):
         fail_scripted([{"text": "fine"}])
+
+
+def test_threads_share_a_store(tmp_path: Path) -> None:
+    """Judges and scorers ask from many threads: every answer is kept whole, and found while others are written."""
+    store = Store(tmp_path)
+
+    def work(thread: int) -> list[bool]:
+        found = []
+        for number in range(100):
+            request = f"{number % 16:02x}{thread:02x}{number:060x}"
+            store.remember_response(request, 1, {"text": f"{thread}-{number}", "raw": "x" * 2000}, {"model": "m"})
+            kept = store.response(request, 1)
+            found.append(kept is not None and kept["text"] == f"{thread}-{number}")
+        return found
+
+    with ThreadPoolExecutor(8) as pool:
+        assert [[True] * 100] * 8 == list(pool.map(work, range(8)))
+    again = Store(tmp_path)
+    assert all(again.response(f"{n % 16:02x}{t:02x}{n:060x}", 1) for t in range(8) for n in range(100))
