@@ -15,10 +15,32 @@ from regrade.formats.selfbench import SelfbenchTask
 from regrade.held_out import base, gates, snapshot
 from regrade.held_out.grading import Graded, grade
 from regrade.held_out.prepared import Prepared
+from regrade.held_out.selectors import outcomes
 
 OWN: dict[str, str | None] = {"tests/test_mul.py": "def test_mul():\n    pass\n\n\ndef test_fold():\n    pass\n"}
 CHEAT = "import pytest\n\n\n@pytest.hookimpl(tryfirst=True)\ndef pytest_pyfunc_call(pyfuncitem):\n    return True\n"
 STUBS = {"calc/__init__.py": f"{CALC['calc/__init__.py']}\nmul = power = product = total = print\n"}
+OPS = """\
+
+
+def add(a, b):
+    return a + b
+
+
+def sub(a, b):
+    return a - b
+
+
+def mul(a, b):
+    return a * b
+
+
+def power(a, b):
+    return 0
+
+
+product = total = power
+"""
 FLAGS = ("reward", "patch_applied", "fail_to_pass", "pass_to_pass", "deterministic", "setup_completed")
 
 
@@ -66,6 +88,23 @@ class TestPatches:
             assert (0, 0) == (found.rewards["reward"], found.rewards["fail_to_pass"])
         else:
             assert case["reward"] == found.rewards
+
+    def test_what_became_of_each_selector(self, calc: Calc) -> None:
+        """Files, folders and single tests are told apart, as far as pytest reports them."""
+        half = changes(calc.repo, {**calc.solved, "calc/ops.py": "from functools import reduce\n" + OPS})
+        found = graded(
+            calc, half, passToPass=["tests/test_ops.py::test_add", "tests/test_shape.py", "tests/test_no.py"]
+        )
+        tests = found.selectors
+        assert {"tests/test_mul.py::test_mul": "passed", "tests/test_mul.py::test_fold": "failed"} == tests[
+            "fail_to_pass"
+        ]
+        assert "tests/test_ops.py::test_add" in (tests["pass_to_pass"] or {})
+        assert ["passed", "failed", "missing"] == list(
+            outcomes(
+                ["t", "t/b.py::B", "t/c.py"], "s", {"s/t/a.py": {"passed": 1}}, {"s/t/b.py::B::x": "failed"}
+            ).values()
+        )
 
     def test_a_patch_that_does_not_apply(self, calc: Calc) -> None:
         """Nothing is run."""

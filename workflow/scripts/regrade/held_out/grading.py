@@ -9,7 +9,7 @@ import secrets
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from regrade.git import GitError, git
 from regrade.held_out import app
 from regrade.held_out.network import looks_like_network
 from regrade.held_out.prepared import Prepared
+from regrade.held_out.selectors import outcomes
 from regrade.repository_tests.report import Channel, channel
 from regrade.repository_tests.restoring.trees import CannotRestoreError, restore
 from regrade.repository_tests.selfbench import restored
@@ -42,6 +43,9 @@ class Ran:
 
     ended: app.Ended
     report: dict[str, dict[str, int]] | None = None
+    selectors: dict[str, str] | None = None
+    """What became of each selector, likewise."""
+
     forged: str = ""
     """Why an exit code of 0 is not believed."""
 
@@ -66,6 +70,9 @@ class Graded:
     detail: str
     rewards: dict[str, int]
     tests: dict[str, dict[str, dict[str, int]] | None] = field(default_factory=dict)
+    selectors: dict[str, dict[str, str] | None] = field(default_factory=dict)
+    """What became of each selector (selectors.py), likewise."""
+
     network: bool = False
     restored: list[str] = field(default_factory=list)
     log: bytes = b""
@@ -170,9 +177,11 @@ class _Runner:
         with channel({}) as told:
             ended = self._ended(selectors, told)
             said = told.report()
-        report = said["files"] if said else None
-        ran = Ran(ended, report)
-        return Ran(ended, report, _forged(said, ran, least) if ended.code == 0 else "")
+        if said is None:
+            return Ran(ended, forged=_forged(None, Ran(ended), least) if ended.code == 0 else "")
+        workdir = self.task.definition.workdir
+        ran = Ran(ended, said["files"], outcomes(selectors, workdir, said["files"], said.get("tests", {})))
+        return replace(ran, forged=_forged(said, ran, least) if ended.code == 0 else "")
 
     def _ended(self, selectors: Sequence[str], told: Channel | None) -> app.Ended:
         definition = self.task.definition
@@ -253,6 +262,7 @@ def _graded(runs: dict[str, Ran], put_back: list[str], is_empty: bool) -> Graded
         "; ".join(_told(name, ran) for name, ran in runs.items()),
         rewards,
         {name: ran.report for name, ran in runs.items()},
+        {name: ran.selectors for name, ran in runs.items()},
         any(looks_like_network(ran.ended.output) for ran in bad),
         put_back,
         b"".join(_logged(name, ran) for name, ran in runs.items()),

@@ -1,7 +1,8 @@
 """What pytest reports of held-out tests (repository_tests/report.py): how each file's tests came out.
 
 Stands alone: it imports nothing of Regrade, and is the only thing of ours inside pytest. The report is {"word", "exit":
-pytest's own exit code, "files": {file, from the repository's root: {outcome: how many}}}.
+pytest's own exit code, "files": {file, from the repository's root: {outcome: how many}}, "tests": {file::name:
+outcome}}.
 """
 
 import json
@@ -10,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 _MOST_FILES = 2000
+_MOST_TESTS, _LONGEST = 2000, 200
 
 
 class Reporter:
@@ -20,6 +22,7 @@ class Reporter:
         self._tell = tell
         self._session: Any = None
         self._files: dict[str, dict[str, int]] = {}
+        self._tests: dict[str, str] = {}
 
     def pytest_sessionstart(self, session: Any) -> None:
         self._session = session
@@ -34,14 +37,20 @@ class Reporter:
 
     def pytest_unconfigure(self) -> None:
         ended = int(self._session.exitstatus) if self._session is not None else None
-        self._tell({"exit": ended, "files": self._files})
+        self._tell({"exit": ended, "files": self._files, "tests": self._tests})
 
     def _count(self, nodeid: str, outcome: str) -> None:
-        path = os.path.join(str(self._session.config.rootpath), nodeid.split("::", 1)[0])
-        name = os.path.relpath(path, self._root)
+        file, _, test = nodeid.partition("::")
+        name = os.path.relpath(os.path.join(str(self._session.config.rootpath), file), self._root)
+        self._note(f"{name}::{test}", outcome)
         if name in self._files or len(self._files) < _MOST_FILES:
             counts = self._files.setdefault(name, {})
             counts[outcome] = counts.get(outcome, 0) + 1
+
+    def _note(self, test: str, outcome: str) -> None:
+        """How one test came out; a failure, also of its clean-up, outweighs a pass."""
+        if test in self._tests or (len(self._tests) < _MOST_TESTS and len(test) < _LONGEST):
+            self._tests[test] = outcome if self._tests.get(test) != "failed" else "failed"
 
 
 def _teller() -> Callable[[dict[str, Any]], None]:

@@ -37,7 +37,12 @@ def main(spec_text: str, config_text: str) -> None:
         verdicts.write("grade_patch", spec, made_of, broken("sandbox_error", str(error)), attempted=True)
         return
     verdict = verdicts.with_hint(_verdict(graded), trial["reason"], trial["message"])
-    more: dict[str, Any] = {"rewards": graded.rewards, "tests": graded.tests, "restored": graded.restored[:50]}
+    more: dict[str, Any] = {
+        "rewards": graded.rewards,
+        "tests": graded.tests,
+        "selectors": graded.selectors,
+        "restored": graded.restored[:50],
+    }
     verdicts.write("grade_patch", spec, made_of, verdict, attempted=True, ran_in=graded.about or None, **more)
 
 
