@@ -186,3 +186,27 @@ def test_all_formats_in_one_table(project: Project) -> None:
     project.write_config()
     project.snakemake("results/mixed/summary.md")
     assert ["artifact", "suite", "selfbench"] == [row["format"] for row in project.records("mixed")]
+
+
+AGENT = """\
+import json, os, subprocess, sys
+given = json.load(open(sys.argv[-1]))
+os.chdir(given["workspace"]["path"])
+assert ("repo-task", True) == (given["case"]["kind"], "multiply" in given["case"]["prompt"])
+assert ["base"] == subprocess.check_output(["git", "log", "--format=%s"], text=True).split()
+open("calc/ops.py", "a").write("\\n\\ndef mul(a, b):\\n    return a * b\\n")
+subprocess.check_call("git -c user.email=a@b -c user.name=c commit -qam work; git rm -rqf --cached calc", shell=True)
+"""
+
+
+def test_an_external_agent_works_in_the_repository(project: Project) -> None:
+    """It is handed a repository of one commit; its work is collected whatever it did with git."""
+    agent = project.write("agent.py", AGENT)
+    project.config["arms"] = {
+        "agent": {"harness": "external-agent", "command": ["python", str(agent)], "read": [str(agent)]}
+    }
+    project.write_config()
+    project.snakemake(SUMMARY)
+    assert ("failed", "tests_failed") == outcomes(project)["agent"]
+    patch = (project.folder / RUN.format("agent") / "verify/calc-pr-7/rep-001.patch").read_text()
+    assert ("+def mul(a, b):" in patch, "deleted file" in patch) == (True, False)

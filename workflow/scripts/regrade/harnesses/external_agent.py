@@ -28,11 +28,11 @@ def _about(context: Context) -> dict[str, object]:
         "pack": {"id": task["collection"], "version": "", "description": ""},
         "case": {
             "id": task["case"],
-            "kind": "artifact",
+            "kind": "artifact" if context.output_artifact else "repo-task",
             "prompt": prompts.task_prompt("", context.output_artifact).replace(INSIDE, place) + context.prompt,
             "fixture_refs": [],
             "harness": {"id": "external-agent"},
-            "output_artifact": context.output_artifact,
+            **({"output_artifact": context.output_artifact} if context.output_artifact else {}),
         },
         "source": {"source_fixture_id": None, "source_path": None},
         "adapter": {"id": None, "model": None, "endpoint": None, "defaults": {}},
