@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 from harbor_support import CALC, Calc
 from regrade.config import Config
-from regrade.held_out import gates, snapshot
+from regrade.held_out import prove, snapshot
 from regrade.held_out.grading import grade
 from regrade.held_out.prepared import Prepared
 
@@ -56,7 +56,7 @@ def main() -> None:
             "reference solution, tests twice": cost(
                 lambda: grade(task, task.gold_patch, prepared, "bubblewrap", reported=False)
             ),
-            "all gates: audit, both, coupling": cost(lambda: gates.prove(task, calc.repo, prepared, "bubblewrap")),
+            "all gates: audit, both, coupling": cost(lambda: prove.proof_of(task, calc.repo, prepared, "bubblewrap")),
         }
     print(f"| {FILES} files | CPU s | wall s |\n| --- | --- | --- |")
     for name, (cpu_s, wall_s) in rows.items():

@@ -12,7 +12,7 @@ from harbor_support import CALC, GOLD, HIDDEN, Calc, changes, git, vectors
 from regrade import cli, files
 from regrade.config import Config
 from regrade.formats.selfbench import SelfbenchTask
-from regrade.held_out import base, gates, snapshot
+from regrade.held_out import base, prove, snapshot
 from regrade.held_out.grading import Graded, grade
 from regrade.held_out.prepared import Prepared
 from regrade.held_out.selectors import outcomes
@@ -268,10 +268,10 @@ def test_a_patch_is_collected_whatever_was_done_with_git(calc: Calc) -> None:
 
 
 class TestGates:
-    def prove(self, calc: Calc, task: SelfbenchTask) -> gates.Proof:
+    def prove(self, calc: Calc, task: SelfbenchTask) -> prove.Proof:
         prepared, manifest = prepare(calc, task)
         assert "ok" == manifest["status"], manifest
-        return gates.prove(task, calc.repo, prepared, "bubblewrap")
+        return prove.proof_of(task, calc.repo, prepared, "bubblewrap")
 
     def test_a_sound_task(self, calc: Calc) -> None:
         """Nothing fails, the solution passes, its tests report: counted, for others to be held against."""
@@ -321,5 +321,5 @@ def test_gold_only_names_block(calc: Calc) -> None:
     for prompt, reason in (("Teach it.", "gate_failed"), ("Teach it routing_strategy.", "")):
         task = calc.task(gold=gold, hidden=hidden, prompt=prompt)
         prepared, _ = prepare(calc, task)
-        proof = gates.prove(task, calc.repo, prepared, "bubblewrap")
+        proof = prove.proof_of(task, calc.repo, prepared, "bubblewrap")
         assert (reason, bool(reason)) == (proof.reason, "gold-only field_name" in proof.message)

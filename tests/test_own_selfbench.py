@@ -13,7 +13,7 @@ from regrade.formats import selfbench
 from regrade.formats.selfbench import SelfbenchTask, github
 from regrade.formats.selfbench.check import check_folder
 from regrade.git import git
-from regrade.held_out import gates, snapshot
+from regrade.held_out import prove, snapshot
 from regrade.held_out.grading import Graded, grade
 from regrade.held_out.prepared import Prepared
 
@@ -46,7 +46,7 @@ BROKEN = {
 class Prepared_(NamedTuple):
     task: SelfbenchTask
     prepared: Prepared
-    proof: gates.Proof
+    proof: prove.Proof
 
 
 @pytest.fixture(scope="module", params=TASKS)
@@ -60,7 +60,7 @@ def ready(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     snapshot.main(json.dumps(spec), json.dumps(SETTINGS.to_value()))
     assert "ok" == files.read_json(output)["status"], files.read_json(output)
     prepared = Prepared(output.parent)
-    yield Prepared_(task, prepared, gates.prove(task, repo, prepared, "bubblewrap"))
+    yield Prepared_(task, prepared, prove.proof_of(task, repo, prepared, "bubblewrap"))
 
 
 def test_there_is_one_of_each_difficulty_and_of_two_runners() -> None:

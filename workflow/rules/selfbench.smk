@@ -57,7 +57,7 @@ rule prove:
     params:
         spec=prove_spec,
     shell:
-        "{PYTHON:q} -m regrade.held_out.gates {params.spec:q} {CONFIG:q}"
+        "{PYTHON:q} -m regrade.held_out.prove {params.spec:q} {CONFIG:q}"
 
 
 use rule trial as selfbench_trial with:
@@ -81,7 +81,7 @@ rule grade_patch:
     params:
         spec=grade_patch_spec,
     shell:
-        "{PYTHON:q} -m regrade.held_out.trial_grade {params.spec:q} {CONFIG:q}"
+        "{PYTHON:q} -m regrade.held_out.grade_patch {params.spec:q} {CONFIG:q}"
 
 
 rule harbor:

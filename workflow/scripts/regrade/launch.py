@@ -20,7 +20,7 @@ STAGES = {
     for stage in (
         *("inputs", "inputs.repository", "trial", "grade", "measure", "session", "verify", "score"),
         *("ask", "score_answers", "score_loop", "inputs.dataset", "records", "summary", "packs.pack_summary", "gates"),
-        *("held_out.snapshot", "held_out.gates", "held_out.trial_grade", "harbor.bundle"),
+        *("held_out.snapshot", "held_out.prove", "held_out.grade_patch", "harbor.bundle"),
     )
 }
 """The modules that rules call."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from regrade import files
 from regrade.config import Config
 from regrade.formats.selfbench.load import load
-from regrade.held_out import gates, snapshot
+from regrade.held_out import prove, snapshot
 from regrade.held_out.prepared import Prepared
 
 
@@ -40,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
         }
         config = json.dumps(Config({}).to_value())
         snapshot.main(json.dumps(spec), config)
-        gates.main(json.dumps(spec), config)
+        prove.main(json.dumps(spec), config)
         found = files.read_json(prepared.gates)
     shown = {name: found[name] for name in ("nop", "oracle", "audit", "coupling") if name in found}
     answer = {**shown, "accepted": found["accepted"], "reason": found["message"] or None}

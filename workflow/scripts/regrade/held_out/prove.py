@@ -1,6 +1,6 @@
 """Stage `prove`: whether a SelfBench task may be used: audit, nop and reference solution, coupling, in this order.
 
-    python -m regrade.held_out.gates SPEC CONFIG      both JSON, as the rule hands them over
+    python -m regrade.held_out.prove SPEC CONFIG      both JSON, as the rule hands them over
 
 SPEC (plan.selfbench.prove_spec): id, task (its folder), repository, folder (of its prepared files), errors, digest,
 attempt. Writes gates.json with all that was found, and gate.json with no more than whether trials may be made.
@@ -60,7 +60,7 @@ def main(spec_text: str, config_text: str) -> None:
 def _proved(spec: dict[str, Any], prepared: Prepared, mode: str) -> Proof:
     """The proof. What may go away by itself is noted, so that it is tried again."""
     try:
-        return prove(selfbench.load(Path(spec["task"])), Path(spec["repository"]), prepared, mode)
+        return proof_of(selfbench.load(Path(spec["task"])), Path(spec["repository"]), prepared, mode)
     except (RegradeError, OSError) as error:
         at = datetime.now(UTC).isoformat(timespec="seconds")
         row = {"stage": "prove", "digest": spec["digest"], "attempt": spec["attempt"], "at": at}
@@ -68,7 +68,7 @@ def _proved(spec: dict[str, Any], prepared: Prepared, mode: str) -> Proof:
         return Proof("sandbox_error", f"the gates could not be tried: {error}", {})
 
 
-def prove(task: SelfbenchTask, repo: Path, prepared: Prepared, mode: str) -> Proof:
+def proof_of(task: SelfbenchTask, repo: Path, prepared: Prepared, mode: str) -> Proof:
     """Hold a task against its gates. Raises SandboxError or OSError where they cannot be tried."""
     audited = audit.audit(task)
     found: dict[str, Any] = {

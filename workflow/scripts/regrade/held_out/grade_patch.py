@@ -1,6 +1,6 @@
 """Stage `grade_patch`: what a trial left of a SelfBench task, by its held-out tests, to grade/<case>/rep-NNN.json.
 
-    python -m regrade.held_out.trial_grade SPEC CONFIG      both JSON, as the rule hands them over
+    python -m regrade.held_out.grade_patch SPEC CONFIG      both JSON, as the rule hands them over
 
 SPEC (plan.selfbench.grade_spec). The patch is collected anew from the workspace, against the base, whatever was done
 with git in it; verify/<case>/rep-NNN.patch and .log keep it and what the tests printed.
