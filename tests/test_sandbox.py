@@ -51,6 +51,17 @@ def test_the_interpreter_of_regrade_runs_with_its_packages(who: Someone) -> None
     assert f"{sys.prefix} None" == who.run(["python", "-c", code]).text
 
 
+def test_a_mount_over_the_interpreters_place_does_not_hide_it(tmp_path: Path) -> None:
+    """A checkout below /tmp keeps its Python where something is put at /tmp, and that is not what the command wrote."""
+    tmp_path.chmod(0o777)
+    place = Path(sys.prefix).parent
+    script = f"import os; open(r'{place}/written', 'w').write('x' * 500_000); print(sorted(os.listdir(r'{place}')))"
+    limits = sandbox.Limits(wall_s=20, disk_mb=1)
+    ran = run(["python", "-c", script], sandbox.Mount(tmp_path, str(place), writable=True), limits=limits)
+    assert (0, None) == (ran.exit_code, ran.stopped_by), ran.stderr
+    assert f"{sorted([Path(sys.prefix).name, 'written'])}" == ran.stdout.decode().strip()
+
+
 def test_the_environment_is_the_base_and_what_was_given(who: Someone) -> None:
     """Nothing of the caller's environment arrives."""
     ran = who.run(["env"], key="do-not-tell", environment={"GIVEN": "yes"})

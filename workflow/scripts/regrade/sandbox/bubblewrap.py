@@ -106,15 +106,18 @@ def _arguments(command: Command, uid: int | None, accounts: dict[str, int]) -> l
     found += ["--perms", "0755", "--dir", "/var", "--symlink", "../tmp", "/var/tmp"]  # noqa: S108
     for link_target, path in system.links():
         found += ["--symlink", link_target, path]
+    placed = [(path, ["--ro-bind", source] if source else ["--tmpfs"]) for source, path in _system(command)]
+    placed += [(path, ["--perms", "0644", "--ro-bind-data", str(number)]) for path, number in accounts.items()]
+    for mount in command.mounts:
+        placed.append((mount.target, ["--bind" if mount.writable else "--ro-bind", str(_source(mount, uid))]))
     made = {"/", "/tmp", "/var", "/proc", "/dev", "/dev/shm"}  # noqa: S108
-    for source, target in (*system.binds(command.network), (str(_INSIDE_FOLDER), INSIDE)):
-        found += [*_parents(target, made), *(("--ro-bind", source, target) if source else ("--tmpfs", target))]
-    for target, descriptor in accounts.items():
-        found += [*_parents(target, made), "--perms", "0644", "--ro-bind-data", str(descriptor), target]
-    for mount in sorted(command.mounts, key=lambda mount: len(PurePosixPath(mount.target).parts)):
-        flag = "--bind" if mount.writable else "--ro-bind"
-        found += [*_parents(mount.target, made), flag, str(_source(mount, uid)), mount.target]
+    for target, how in sorted(placed, key=lambda one: len(PurePosixPath(one[0]).parts)):
+        found += [*_parents(target, made), *how, target]
     return [*found, "--remount-ro", "/dev", "--remount-ro", "/"]
+
+
+def _system(command: Command) -> tuple[tuple[str | None, str], ...]:
+    return (*system.binds(command.network), (str(_INSIDE_FOLDER), INSIDE))
 
 
 def _settings(command: Command, uid: int | None, report_fd: int) -> dict[str, Any]:
@@ -127,6 +130,7 @@ def _settings(command: Command, uid: int | None, report_fd: int) -> dict[str, An
         "report_fd": report_fd,
         "pass_fds": list(command.pass_fds),
         "writable": [mount.target for mount in command.mounts if mount.writable],
+        "read_only": [*(path for _, path in _system(command)), *(m.target for m in command.mounts if not m.writable)],
         "wall_s": limits.wall_s,
         "cpu_s": limits.cpu_s,
         "memory_mb": limits.memory_mb,

@@ -21,18 +21,18 @@ def is_too_deep(relative: str, depth: int) -> bool:
     return depth > MAX_DEPTH or len(os.fsencode(relative)) > MAX_PATH_BYTES
 
 
-def sizes(folders: list[str]) -> Iterator[int]:
+def sizes(folders: list[str], apart: frozenset[str]) -> Iterator[int]:
     """Bytes on disk, a piece at a time: of all entries, then of files without a name that are still open.
 
-    Raises TooDeepError.
+    Folders at the paths `apart` are not entered. Raises TooDeepError.
     """
     devices = {os.stat(folder).st_dev for folder in folders}
     for folder in folders:
-        yield from _folder_sizes(folder)
+        yield from _folder_sizes(folder, apart)
     yield from _unnamed_sizes(devices)
 
 
-def _folder_sizes(folder: str) -> Iterator[int]:
+def _folder_sizes(folder: str, apart: frozenset[str]) -> Iterator[int]:
     yield os.stat(folder).st_blocks * 512
     waiting = [(folder, 0)]
     while waiting:
@@ -44,7 +44,7 @@ def _folder_sizes(folder: str) -> Iterator[int]:
                 status = entry.stat(follow_symlinks=False)
             except OSError:
                 continue
-            if stat.S_ISDIR(status.st_mode):
+            if stat.S_ISDIR(status.st_mode) and entry.path not in apart:
                 waiting.append((entry.path, depth + 1))
             yield status.st_blocks * 512 + _ENTRY_BYTES
 

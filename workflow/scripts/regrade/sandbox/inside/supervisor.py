@@ -32,7 +32,7 @@ class Supervisor:
     def __init__(self, settings: "dict[str, Any]") -> None:
         self.settings = settings
         self.processes = Processes()
-        self.disk = _DiskWatch(settings["writable"], settings["disk_mb"])
+        self.disk = _DiskWatch(settings["writable"], frozenset(settings["read_only"]), settings["disk_mb"])
         self.pid = 0
         self.status: int | None = None
         self.started = time.monotonic()
@@ -117,13 +117,13 @@ class Supervisor:
 class _DiskWatch:
     """Growth of the writable mounts against a limit in MiB, counted over several looks so that none takes long."""
 
-    def __init__(self, folders: list[str], limit_mb: int | None) -> None:
-        self._folders = folders
+    def __init__(self, folders: list[str], read_only: frozenset[str], limit_mb: int | None) -> None:
+        self._folders, self._read_only = folders, read_only
         self._count: Iterator[int] | None = None
         self._rest_until = 0.0
         self._spent_s = 0.0
         self._sum = 0
-        self._limit = None if limit_mb is None else limit_mb * _MEGABYTE + sum(files.sizes(folders))
+        self._limit = None if limit_mb is None else limit_mb * _MEGABYTE + sum(files.sizes(folders, read_only))
 
     def is_over(self, slice_s: float) -> bool:
         """Go on counting for a while; true once a count is over the limit or meets a folder nested too deep."""
@@ -152,7 +152,7 @@ class _DiskWatch:
 
     def _begin(self) -> Iterator[int]:
         self._sum, self._spent_s = 0, 0.0
-        return files.sizes(self._folders)
+        return files.sizes(self._folders, self._read_only)
 
 
 def _is_over(value: float, limit: float | None) -> bool:
