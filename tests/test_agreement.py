@@ -1,6 +1,8 @@
 """The lists of packages say the same."""
 
+import json
 import re
+import sys
 import tomllib
 from pathlib import Path
 
@@ -40,6 +42,23 @@ def test_the_runtime_lock_is_part_of_the_test_lock() -> None:
 def test_the_runtime_lock_leaves_test_packages_out(name: str) -> None:
     """A package that only tests and figures need is not installed to run a benchmark."""
     assert name not in lock("requirements.txt")
+
+
+def test_what_our_tasks_call_is_there_to_run_them() -> None:
+    """Modules that commands of our own tasks run by `python -m` come with Python or are in the runtime lock."""
+    commands = [" ".join(command) for suite in ROOT.glob("problems/suites/*.yaml") for command in _test_commands(suite)]
+    for path in ROOT.glob("problems/selfbench/*/definition.json"):
+        definition = json.loads(path.read_text("utf-8"))
+        commands += [definition["setupCommand"], definition["testCommand"]]
+    called = {name for command in commands for name in re.findall(r"python\}? -m (\w+)", command)}
+    assert "pytest" in called
+    assert called <= set(lock("requirements.txt")) | set(sys.stdlib_module_names)
+
+
+def _test_commands(suite: Path) -> list[list[str]]:
+    tasks = yaml.safe_load(suite.read_text("utf-8"))
+    tasks = tasks["tasks"] if isinstance(tasks, dict) else tasks
+    return [task["scoring"]["test_command"] for task in tasks if "test_command" in task["scoring"]]
 
 
 def test_the_packages_that_users_asked_for_are_there() -> None:
