@@ -197,6 +197,23 @@ def test_a_faulty_task_stops_no_other(make_project: Callable[..., Project], serv
     assert {} == project.planned(SUMMARY)
 
 
+def test_pairs_that_make_no_sense_are_not_run(make_project: Callable[..., Project], server: ChatServer) -> None:
+    """An agent on a question, an oracle without a reference, a picture before a model that reads none."""
+    arms = {
+        "oracle": {"harness": "oracle"},
+        "agent": {"harness": "external-agent", "command": ["true"]},
+        "embedded": {"harness": "direct", "model": "small"},
+    }
+    small = {"adapter": "openai-chat", "model": "m", "runtime": {"engine": "xllamacpp", "weights": "none.gguf"}}
+    project = make_project(arms, {"small": small})
+    project.add_suite("knowledge", exact("seen", "What is it?", "A cat", image_url="https://example.org/cat.png"))
+    project.add_set("tiny", "suite:*")
+    project.snakemake(SUMMARY)
+    assert {"oracle", "agent", "embedded"} == {row["arm"] for row in project.records("tiny")}
+    assert {("not_run", "not_applicable")} == {(row["status"], row["reason"]) for row in project.records("tiny")}
+    assert {} == project.planned(SUMMARY)
+
+
 def test_repetitions_are_separate_answers(make_project: Callable[..., Project], server: ChatServer) -> None:
     """More of them ask only for the further ones."""
     project = make(make_project, server)

@@ -270,9 +270,12 @@ class SuitePlan(Jobs):
 
     def skip(self, trial: Trial) -> str:
         """Why a trial makes no sense under its arm, or the empty text."""
-        harness = self.config.arms[trial.arm]["harness"]
+        arm = self.config.arms[trial.arm]
+        harness = arm["harness"]
         if harness == "external-agent":
             return "an external agent does not answer the tasks of suites, expected an arm with a model"
+        if "runtime" in self.config.models.get(arm.get("model", ""), {}) and trial.task.source.shows_images:
+            return f"the embedded model {arm['model']} reads no images, and the task shows some"
         if harness == "oracle" and self.reference(trial.task) is None:
             return f"{oracle.path_of(self._folder, trial.task.source.stem)}: has no reference answer to {trial.task.id}"
         return ""

@@ -64,6 +64,11 @@ class SuiteTask:
         return self.scoring_type == "agent_loop"
 
     @property
+    def shows_images(self) -> bool:
+        """Whether pictures belong to its prompt."""
+        return bool(self.images or self.fields.get("image_url"))
+
+    @property
     def tier(self) -> str:
         """The tier in lower case; the alias `tier` counts where benchmark_tier says nothing."""
         said = self.fields.get("benchmark_tier") or self.fields.get("tier") or "leaderboard"

@@ -105,6 +105,6 @@ def _said(number: Number) -> str:
     if number.value.denominator == 1 and abs(number.value) < 10**30:
         return f"{number.value.numerator}{sign}"
     try:
-        return f"{float(number.value):.12g}{sign}"
+        return f"{float(number.value)!r}{sign}"
     except OverflowError:
         return f"a number of more than 300 digits{sign}"
