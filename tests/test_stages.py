@@ -10,7 +10,7 @@ from regrade.errors import RegradeError, ending_in_one_line
 from regrade.plan.artifact import GRADING_CODE
 from regrade.plan.benchpack import SCORING_CODE, VERIFYING_CODE
 from regrade.plan.plan import RECORDING_CODE
-from regrade.plan.suite import SCORING_CODE as SUITE_SCORING_CODE
+from regrade.plan.suite_tasks import SCORING_CODE as SUITE_SCORING_CODE
 
 PLUMBING = {
     *(
@@ -22,10 +22,10 @@ PLUMBING = {
         "layout",
         "models/types",
         "plan/__init__",
-        "sandbox/__init__",
+        "plan/suite_tasks",
     ),
-    *("store", "workspace", "graders/__init__", "packs/__init__", "formats/benchpack/places", "plan/suite", "spending"),
-    "specification",
+    *("sandbox/__init__", "store", "workspace", "graders/__init__", "packs/__init__", "formats/benchpack/places"),
+    *("spending", "specification"),
 }
 """What carries values from one place to the next and decides nothing; a package's face counts by what it shows."""
 

@@ -23,7 +23,7 @@ from regrade.judge import Judge
 from regrade.layout import AnswerPaths
 from regrade.models.types import ModelConfig
 from regrade.plan import Plan, Selection, Trial
-from regrade.plan.suite import JUDGED, RUNS_CODE
+from regrade.plan.suite_tasks import JUDGED, RUNS_CODE
 from regrade.row_file import Key, Row, RowFile, key_of, read
 from regrade.scorers.suite.assess import Assessed, assess
 from regrade.scorers.suite.scored import Tools
