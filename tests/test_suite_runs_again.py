@@ -182,7 +182,7 @@ def test_more_samples_ask_for_the_further_ones(make_project: Callable[..., Proje
 
 
 def test_a_budget_is_raised_as_often_as_it_takes(make_project: Callable[..., Project], server: ChatServer) -> None:
-    """Each raise asks for what the last one left; one that stopped nothing plans nothing."""
+    """Each raise asks for what the last one left; one that stopped nothing plans nothing. All costs are known."""
     project = make(make_project, server, *(task(f"t{number}") for number in range(8)), budget={"usd": 0.00003})
     counts = []
     for usd in (0.00003, 0.00006, 0.00009, 1, 2):
@@ -190,6 +190,8 @@ def test_a_budget_is_raised_as_often_as_it_takes(make_project: Callable[..., Pro
         project.snakemake(SUMMARY)
         assert {} == project.planned(SUMMARY)
         counts.append(server.count)
+        costs = [row["cost_usd"] for row in project.records("tiny") if row["arm"] == "asked"]
+        assert (counts[-1], 8) == (sum(cost > 0 for cost in costs), len(costs))
     assert 8 == counts[-1] == counts[-2]
     assert counts[0] < counts[1] < counts[2] < 8
     assert {("passed", None)} == set(outcomes(project).values())

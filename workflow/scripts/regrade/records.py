@@ -106,7 +106,8 @@ def _record(plan: Plan, trial: Trial, outcome: dict[str, Any], grade: dict[str, 
     arm = plan.config.arms[trial.arm]
     model = plan.config.models[arm["model"]] if "model" in arm else None
     asked = {"model": model["model"] if model else None, "harness": plan.of(trial.task.format).harness(trial)}
-    return record(trial, asked, outcome, grade, _cost(arm, model, outcome["tokens"]))
+    was_asked = outcome["turns"] > 0 or grade["status"] != "not_run"
+    return record(trial, asked, outcome, grade, _cost(arm, model, outcome["tokens"]) if was_asked else 0.0)
 
 
 def _cost(arm: dict[str, Any], model: dict[str, Any] | None, tokens: dict[str, Any]) -> float | None:
