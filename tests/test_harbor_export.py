@@ -9,6 +9,7 @@ import pytest
 
 from harbor_support import Calc
 from regrade.cli import main
+from regrade.errors import RegradeError
 from regrade.harbor.export import differences, export
 
 
@@ -52,6 +53,14 @@ def test_what_is_in_it(exported: Path) -> None:
         [task["taskId"] for task in value["tasks"]],
     )
     assert (11, 0o755) == (len(modes), modes["harbor-task/tests/test.sh"])
+
+
+def test_what_its_audit_refuses_is_not_exported(calc: Calc) -> None:
+    """A count of accepted tasks holds no other; nothing is written."""
+    tasks = [(calc.task(taskId="a"), calc.repo), (calc.task(taskId="b", difficulty="hard"), calc.repo)]
+    with pytest.raises(RegradeError, match="hard mode requires at least 3 implementation files"):
+        export("mine", tasks, calc.folder / "F.tar.gz")
+    assert not (calc.folder / "F.tar.gz").exists()
 
 
 def test_same_bytes_each_time(calc: Calc, exported: Path) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 from regrade import __version__, digests, files
 from regrade.errors import RegradeError
+from regrade.formats.selfbench.audit import audit
 from regrade.formats.selfbench.load import SelfbenchTask
 from regrade.harbor.bundle import GENERATOR, compile_task
 from regrade.harbor.task_toml import COMPILER_REVISION, HARBOR_SCHEMA_VERSION
@@ -22,10 +23,14 @@ _NO_TIME = 0
 
 
 def export(name: str, tasks: Iterable[tuple[SelfbenchTask, Path]], out: Path) -> list[str]:
-    """Compile tasks, each from its repository, and pack them into `out`; their ids, sorted. Errors of compile_task."""
+    """Compile tasks, each from its repository, and pack them into `out`; their ids, sorted.
+
+    Raises RegradeError for a task that its audit refuses, and what compile_task raises.
+    """
     packed: dict[str, bytes] = {}
     with tempfile.TemporaryDirectory(prefix="regrade-export-") as place:
         for task, repo in tasks:
+            _require_accepted(task)
             bundle = Path(place) / "bundle" / task.definition.task_id
             compile_task(task, repo, bundle)
             packed[task.definition.task_id] = _packed({INSIDE: bundle})
@@ -33,6 +38,11 @@ def export(name: str, tasks: Iterable[tuple[SelfbenchTask, Path]], out: Path) ->
     content = {_MANIFEST: manifest(name, {task_id: packed[task_id] for task_id in ids})}
     files.write_bytes(out, _archive(content | {f"tasks/{task_id}.tar.gz": packed[task_id] for task_id in ids}))
     return ids
+
+
+def _require_accepted(task: SelfbenchTask) -> None:
+    if reason := audit(task).reason:
+        raise RegradeError(f"{task.folder}: the audit refuses it ({reason}), an export holds accepted tasks alone")
 
 
 def manifest(name: str, packed: dict[str, bytes]) -> bytes:
