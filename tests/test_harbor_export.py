@@ -58,7 +58,7 @@ def test_what_is_in_it(exported: Path) -> None:
 def test_what_its_audit_refuses_is_not_exported(calc: Calc) -> None:
     """A count of accepted tasks holds no other; nothing is written."""
     tasks = [(calc.task(taskId="a"), calc.repo), (calc.task(taskId="b", difficulty="hard"), calc.repo)]
-    with pytest.raises(RegradeError, match="hard mode requires at least 3 implementation files"):
+    with pytest.raises(RegradeError, match="hard mode requires at least 100 changed implementation lines"):
         export("mine", tasks, calc.folder / "F.tar.gz")
     assert not (calc.folder / "F.tar.gz").exists()
 
