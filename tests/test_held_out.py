@@ -3,6 +3,7 @@
 import json
 import shlex
 import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -138,6 +139,41 @@ class TestPatches:
         """Configuration of the runner, an early end with 0, and skipped tests are no pass."""
         found = graded(calc, changes(calc.repo, {**STUBS, **cheat}))
         assert 0 == found.rewards["reward"], found.detail
+
+    @pytest.mark.parametrize("name", ["evil-1.dist-info", "evil.egg-info"])
+    def test_a_plugin_that_a_patch_brings_is_not_loaded(self, calc: Calc, name: str) -> None:
+        """Not even where pytest looks for what is installed: the repository's root is on its path."""
+        about = {
+            f"{name}/{file}": "Metadata-Version: 2.1\nName: evil\nVersion: 1\n" for file in ("METADATA", "PKG-INFO")
+        }
+        plugin = {**about, f"{name}/entry_points.txt": "[pytest11]\nevil = evil\n", "evil.py": CHEAT}
+        command = f"{sys.executable} -m pytest -q -p no:cacheprovider {{tests}}"
+        found = graded(calc, changes(calc.repo, {**STUBS, **plugin}), testCommand=command)
+        assert ("tests_failed", f"{name}/entry_points.txt") == (found.reason, found.restored[-1]), found.detail
+
+    def test_a_module_in_place_of_pythons_own_is_not_loaded(self, calc: Calc) -> None:
+        """It would be imported before anything of pytest is."""
+        found = graded(calc, changes(calc.repo, {**STUBS, "argparse.py": "import os\nos._exit(0)\n"}))
+        assert ("tests_failed", ["argparse.py"]) == (found.reason, found.restored), found.detail
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            "import _pytest.python\n_pytest.python.Function.runtest = lambda self: None\n",
+            "from _pytest.reports import TestReport as report\n"
+            "made = report.from_item_and_call.__func__\n"
+            "def passed(cls, item, call):\n"
+            "    found = made(cls, item, call)\n"
+            "    found.outcome, found.longrepr = 'passed', None\n"
+            "    return found\n"
+            "report.from_item_and_call = classmethod(passed)\n",
+        ],
+    )
+    def test_a_runner_that_was_changed_from_inside_is_forged(self, calc: Calc, change: str) -> None:
+        """A test that is always false passes there as well."""
+        stubs = {"calc/__init__.py": STUBS["calc/__init__.py"] + change}
+        found = graded(calc, changes(calc.repo, stubs))
+        assert ("forged_result", True) == (found.reason, "always false" in found.detail)
 
     def test_an_early_end_is_told_from_a_failure(self, calc: Calc) -> None:
         """Exit code 0 without the runner's word is a forged result."""

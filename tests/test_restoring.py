@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from harbor_support import write
+from regrade.repository_tests.restoring.imports import takes_over
 from regrade.repository_tests.restoring.names import is_runner_file
 from regrade.repository_tests.restoring.trees import CannotRestoreError, restore
 
@@ -152,7 +153,6 @@ def test_way_that_leads_elsewhere(trees: Trees, tmp_path: Path) -> None:
         (".cargo/config.toml", True),
         ("config.toml", False),
         ("app/config.toml", False),
-        ("pytest/__init__.py", True),
         ("docs/pytest.md", False),
         ("package.json", False),
         ("src/vitest.ts", False),
@@ -161,3 +161,32 @@ def test_way_that_leads_elsewhere(trees: Trees, tmp_path: Path) -> None:
 def test_which_files_configure_runners(name: str, expected: bool) -> None:
     """Names decide, in any case and folder."""
     assert expected == is_runner_file(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("pytest/__init__.py", True),
+        ("_pytest.py", True),
+        ("random.py", True),
+        ("json/__init__.py", True),
+        ("pkg/random.py", False),
+        ("work/random.py", True),
+        ("random.txt", False),
+        ("usercustomize.py", True),
+        ("a-1.dist-info/entry_points.txt", True),
+        ("work/a.egg-info/PKG-INFO", True),
+        ("a.egg-info.txt", False),
+    ],
+)
+def test_which_files_take_over(name: str, expected: bool) -> None:
+    """What Python loads unasked, or in place of its own, from the root and from where commands run."""
+    assert expected == takes_over(name, ("", "work"))
+
+
+def test_new_files_that_take_over_go_and_old_ones_stay(trees: Trees) -> None:
+    """A module that the repository has, and one that was asked for, are nobody's trick."""
+    (trees.pristine / "queue.py").write_text("OLD = 1\n")
+    new = {"queue.py": "NEW = 1\n", "random.py": "seed = 1\n", "calendar.py": "DAYS = 7\n"}
+    assert ["random.py"] == trees.restore(new, (), work=("calendar.py",))
+    assert ("NEW = 1\n", "DAYS = 7\n") == (trees.text("queue.py"), trees.text("calendar.py"))

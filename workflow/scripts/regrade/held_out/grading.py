@@ -228,6 +228,8 @@ def _forged(said: dict[str, Any] | None, ran: Ran, least: int) -> str:
     failed = [name for name, counts in said["files"].items() if counts.get("failed") or counts.get("error")]
     if said["exit"] != 0 or failed:
         return f"the runner's own was {said['exit']}; failed: {', '.join(failed[:5]) or 'none'}"
+    if said.get("false") == "passed":
+        return "a test passed that is always false: the code under test changed the runner"
     if (ran.count or 0) < least:
         return f"{ran.count} tests passed, expected the {least} that pass with the reference solution"
     return ""

@@ -2,13 +2,17 @@
 
 Stands alone: it imports nothing of Regrade, and is the only thing of ours inside pytest. The report is {"word", "exit":
 pytest's own exit code, "files": {file, from the repository's root: {outcome: how many}}, "tests": {file::name:
-outcome}}.
+outcome}, "false": how a test came out that is always false, null where it was not run}.
 """
 
 import json
 import os
 from collections.abc import Callable
 from typing import Any
+
+import pytest
+from _pytest.fixtures import FuncFixtureInfo
+from _pytest.runner import runtestprotocol
 
 _MOST_FILES = 2000
 _MOST_TESTS, _LONGEST = 2000, 200
@@ -23,6 +27,7 @@ class Reporter:
         self._session: Any = None
         self._files: dict[str, dict[str, int]] = {}
         self._tests: dict[str, str] = {}
+        self._false: str | None = None
 
     def pytest_sessionstart(self, session: Any) -> None:
         self._session = session
@@ -35,9 +40,15 @@ class Reporter:
         if report.when == "call" or report.outcome != "passed":
             self._count(report.nodeid, report.outcome)
 
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: Any, exitstatus: Any) -> None:
+        """After a pass, show that tests can fail: code under test may have changed pytest itself."""
+        if int(exitstatus) == 0:
+            self._false = _outcome_of_false(session)
+
     def pytest_unconfigure(self) -> None:
         ended = int(self._session.exitstatus) if self._session is not None else None
-        self._tell({"exit": ended, "files": self._files, "tests": self._tests})
+        self._tell({"exit": ended, "files": self._files, "tests": self._tests, "false": self._false})
 
     def _count(self, nodeid: str, outcome: str) -> None:
         file, _, test = nodeid.partition("::")
@@ -51,6 +62,21 @@ class Reporter:
         """How one test came out; a failure, also of its clean-up, outweighs a pass."""
         if test in self._tests or (len(self._tests) < _MOST_TESTS and len(test) < _LONGEST):
             self._tests[test] = outcome if self._tests.get(test) != "failed" else "failed"
+
+
+def _false() -> None:
+    raise AssertionError
+
+
+def _outcome_of_false(session: Any) -> str | None:
+    """How pytest says that a false test came out, without its fixtures or a word to anybody else."""
+    try:
+        no_fixtures = FuncFixtureInfo((), (), [], {})
+        item = pytest.Function.from_parent(session, name="false", callobj=_false, fixtureinfo=no_fixtures)
+        reports = runtestprotocol(item, log=False, nextitem=None)
+    except Exception:  # another pytest, made otherwise inside: then nothing is known
+        return None
+    return next((report.outcome for report in reports if report.outcome != "passed"), "passed")
 
 
 def _teller() -> Callable[[dict[str, Any]], None]:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from regrade import workspace_files
 from regrade.formats.suite.fixtures import LEFT_OUT
 from regrade.repository_tests import protected
+from regrade.repository_tests.restoring.imports import loads_by_itself, shadows
 from regrade.sandbox.inside.files import is_too_deep
 from regrade.workspace import copy_file, make_folder
 
@@ -48,7 +49,7 @@ def build(pristine: Path, workspace: Path, target: Path) -> Changes:
     left = set(files(workspace))
     for name in sorted(differences(pristine, workspace), key=lambda name: (name in left, name)):
         is_new = not (pristine / name).is_file()
-        shut = protected.shadows(name, roots) if is_new else _holds_tests(pristine / name)
+        shut = shadows(name, roots) if is_new else _holds_tests(pristine / name)
         if shut or _is_none_of_its_business(workspace / name, name):
             found.leave_out(name)
         elif name not in left:
@@ -143,7 +144,7 @@ def _holds_tests(path: Path) -> bool:
 
 
 def _is_none_of_its_business(path: Path, name: str) -> bool:
-    return protected.is_protected(name) or protected.loads_by_itself(name) or _configures_pytest(path)
+    return protected.is_protected(name) or loads_by_itself(name) or _configures_pytest(path)
 
 
 def _configures_pytest(path: Path) -> bool:

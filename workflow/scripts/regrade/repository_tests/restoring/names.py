@@ -25,18 +25,16 @@ SHARED_FILES = ("pyproject.toml", "setup.cfg", "package.json")
 _TEST_NAMES = ("test_*.py", "*_test.py", "tests.py", "*_test.go", "*.test.*", "*.spec.*", "test.*", "*_test.rs")
 _TEST_FOLDERS = {"test", "tests", "__tests__", "spec", "specs", "e2e"}
 _CARGO = {".cargo", ".config"}
-_RUNNER_MODULES = {"pytest", "_pytest", "pluggy", "iniconfig"}
 
 
 def is_runner_file(name: str) -> bool:
-    """Whether a file configures what runs tests, or would be loaded in its place."""
+    """Whether a file configures what runs tests."""
     parts = PurePosixPath(name.lower()).parts
     if not parts:
         return False
     if parts[-1] == "config.toml":
         return len(parts) > 1 and parts[-2] in _CARGO
-    first = parts[0].partition(".")[0]
-    return first in _RUNNER_MODULES or any(fnmatchcase(parts[-1], pattern) for pattern in RUNNER_FILES)
+    return any(fnmatchcase(parts[-1], pattern) for pattern in RUNNER_FILES)
 
 
 def test_files(files: Collection[str], selectors: Iterable[str], workdir: str = ".") -> tuple[set[str], set[str]]:

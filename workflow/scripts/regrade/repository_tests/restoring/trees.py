@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path, PurePosixPath
 
 from regrade.repository_tests.restoring import sections
+from regrade.repository_tests.restoring.imports import takes_over
 from regrade.repository_tests.restoring.names import SHARED_FILES, is_below, is_runner_file, test_files
 
 
@@ -24,14 +25,17 @@ def restore(
 ) -> list[str]:
     """Put back held-out paths, runner configuration and the files of `tests`; what had to be put back, or removed.
 
+    New files that Python would load by itself or in place of its own are removed.
+
     `changed` are the names that a patch wrote or removed, `tests` selectors as they are given to the runner, `work`
-    names of configuration whose change is what was asked for. A file that a selector names, and that was removed,
+    names among all these whose change is what was asked for. A file that a selector names, and that was removed,
     stays away: its tests have to fail. Raises CannotRestoreError.
     """
     files, changed = set(_files(pristine)), set(changed)
     named, around = test_files(files, tests, workdir)
     held = _held(files | changed, tree, held_out)
     wanted = {name for name in files | changed if is_runner_file(name)} | around
+    wanted |= {name for name in changed - files if takes_over(name, ("", workdir))}
     gone = {name for name in named if not _is_there(tree, name)} - held
     done = [name for name in sorted((wanted - set(work)) | named | held) if name not in gone]
     done = [name for name in done if _put_back(pristine, tree, name)]
