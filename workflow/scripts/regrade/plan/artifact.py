@@ -1,16 +1,13 @@
 """The plan's part for artifact tasks: the stages inputs, trial, grade and checks."""
 
 import functools
-from typing import Any
 
 from regrade import digests
 from regrade.config import NEEDS_MODEL
 from regrade.errors import Fault
-from regrade.files import recorded
 from regrade.formats import artifact
 from regrade.plan.jobs import Jobs
-from regrade.plan.task import Output, Specification, Task, Trial, carries, holds
-from regrade.workspace import work_digest
+from regrade.plan.task import Output, Specification, Task, Trial
 
 GRADING_CODE = ("graders", "sandbox", "grade.py", "verdicts.py", "statuses.py")
 _GRADER_LIMITS = ("grader_wall_s", "grader_memory_mb", "artifact_mb")
@@ -150,24 +147,8 @@ class ArtifactPlan(Jobs):
 
     def outputs(self, trial: Trial) -> list[Output]:
         """Inputs, the trial itself, and its grade."""
-        task, paths, asked = self._task_paths(trial.task), self._paths(trial), {"trial": self.trial_digest(trial)}
-
-        def has_inputs() -> bool:
-            manifest = recorded(task.inputs)
-            fresh = manifest.get("made_from") == self.inputs_digest(trial.task)
-            return fresh and task.pristine.is_dir() and holds(task.pristine, manifest.get("files", {}))
-
-        def has_trial() -> bool:
-            return paths.patch.exists() and carries(paths.outcome, asked) and is_whole(recorded(paths.outcome))
-
-        def is_whole(outcome: dict[str, Any]) -> bool:
-            return outcome.get("status") != "ok" or work_digest(paths.workspace) == outcome["digests"].get("work")
-
-        return [
-            Output((task.inputs,), has_inputs),
-            Output((paths.outcome, paths.patch), has_trial),
-            Output((paths.grade,), lambda: carries(paths.grade, {**asked, **self.grade_digests(trial)})),
-        ]
+        inputs = self._inputs_output(trial.task, self.inputs_digest(trial.task))
+        return [inputs, *self._trial_outputs(trial, self.trial_digest(trial))]
 
     def checks_spec(self, name: str, tasks: list[Task]) -> Specification:
         """What the `checks` stage is told: a set's artifact tasks, and all that its verdicts depend on as a digest."""

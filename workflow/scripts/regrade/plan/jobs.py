@@ -2,12 +2,15 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from regrade import digests
 from regrade.config import Config
+from regrade.files import recorded
 from regrade.layout import TaskPaths, TrialPaths
 from regrade.plan.attempts import Attempts
-from regrade.plan.task import Specification, Task, Trial
+from regrade.plan.task import Output, Specification, Task, Trial, carries, holds
+from regrade.workspace import work_digest
 
 
 class Jobs:
@@ -28,6 +31,36 @@ class Jobs:
 
     def _load(self) -> None:
         raise NotImplementedError
+
+    def grade_digests(self, trial: Trial) -> dict[str, str]:
+        """The digests that a trial's grade must carry to be fresh."""
+        raise NotImplementedError
+
+    def _inputs_output(self, task: Task, digest: str) -> Output:
+        """A task's pristine files and the list of them, made from what has this digest."""
+        paths = self._task_paths(task)
+
+        def is_fresh() -> bool:
+            manifest = recorded(paths.inputs)
+            fresh = manifest.get("made_from") == digest
+            return fresh and paths.pristine.is_dir() and holds(paths.pristine, manifest.get("files", {}))
+
+        return Output((paths.inputs,), is_fresh)
+
+    def _trial_outputs(self, trial: Trial, digest: str) -> list[Output]:
+        """What a trial with this digest left, with its patch, and its grade."""
+        paths, asked = self._paths(trial), {"trial": digest}
+
+        def is_fresh() -> bool:
+            return paths.patch.exists() and carries(paths.outcome, asked) and is_whole(recorded(paths.outcome))
+
+        def is_whole(outcome: dict[str, Any]) -> bool:
+            return outcome.get("status") != "ok" or work_digest(paths.workspace) == outcome["digests"].get("work")
+
+        return [
+            Output((paths.outcome, paths.patch), is_fresh),
+            Output((paths.grade,), lambda: carries(paths.grade, {**asked, **self.grade_digests(trial)})),
+        ]
 
     def _finished(self, spec: Specification, errors: Path, /, **places: Path) -> Specification:
         """A specification with its digest, the attempts behind it, and places: these decide nothing about a result."""

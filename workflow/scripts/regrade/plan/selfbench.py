@@ -14,9 +14,8 @@ from regrade.held_out.prepared import Prepared
 from regrade.nearest import nearest
 from regrade.plan.artifact import LIMITS_OF
 from regrade.plan.jobs import Jobs
-from regrade.plan.task import Output, Specification, Task, Trial, carries
+from regrade.plan.task import Output, Specification, Task, Trial
 from regrade.slugs import slugs
-from regrade.workspace import work_digest
 
 GRADING_CODE = (
     *("held_out", "formats/selfbench", "repository_tests", "sandbox", "git.py"),
@@ -233,8 +232,7 @@ class SelfbenchPlan(Jobs):
 
     def outputs(self, trial: Trial) -> list[Output]:
         """Snapshot, gates, the trial itself, and its grade."""
-        paths, prepared = self._paths(trial), self.prepared(trial.task)
-        inputs, asked = self._task_paths(trial.task).inputs, {"trial": self.trial_digest(trial)}
+        prepared, inputs = self.prepared(trial.task), self._task_paths(trial.task).inputs
 
         def has_inputs() -> bool:
             manifest = recorded(inputs)
@@ -244,14 +242,8 @@ class SelfbenchPlan(Jobs):
         def has_proof() -> bool:
             return recorded(prepared.gates).get("digest") == self._proof_digest(trial.task) and prepared.gate.exists()
 
-        def has_trial() -> bool:
-            outcome = recorded(paths.outcome)
-            whole = outcome.get("status") != "ok" or work_digest(paths.workspace) == outcome["digests"].get("work")
-            return paths.patch.exists() and carries(paths.outcome, asked) and whole
-
         return [
             Output((inputs,), has_inputs),
             Output((prepared.gates, prepared.gate), has_proof),
-            Output((paths.outcome, paths.patch), has_trial),
-            Output((paths.grade,), lambda: carries(paths.grade, {**asked, **self.grade_digests(trial)})),
+            *self._trial_outputs(trial, self.trial_digest(trial)),
         ]

@@ -1,15 +1,11 @@
 """The plan's jobs for agent loops: each works on a copy of a fixture, one job a trial."""
 
-from typing import Any
-
 from regrade import digests
-from regrade.files import recorded
 from regrade.formats.suite import SuiteTask
 from regrade.formats.suite.fixtures import LEFT_OUT
 from regrade.formats.suite.task import TEST_TIMEOUT_S
 from regrade.plan.suite_tasks import SuiteTasks
-from regrade.plan.task import Output, Specification, Task, Trial, carries, holds
-from regrade.workspace import work_digest
+from regrade.plan.task import Output, Specification, Task, Trial
 
 _LIMITS = ("workspace_mb", "trial_wall_s")
 
@@ -94,21 +90,5 @@ class SuiteLoops(SuiteTasks):
         """The stages of an agent loop; what is asked in shards belongs to no single trial (answer_outputs)."""
         if not trial.task.source.is_loop:
             return []
-        task, paths, asked = self._task_paths(trial.task), self._paths(trial), {"trial": self.loop_digest(trial)}
-
-        def has_fixture() -> bool:
-            manifest = recorded(task.inputs)
-            fresh = manifest.get("made_from") == self.fixture_digest(trial.task)
-            return fresh and task.pristine.is_dir() and holds(task.pristine, manifest.get("files", {}))
-
-        def has_trial() -> bool:
-            return paths.patch.exists() and carries(paths.outcome, asked) and is_whole(recorded(paths.outcome))
-
-        def is_whole(outcome: dict[str, Any]) -> bool:
-            return outcome.get("status") != "ok" or work_digest(paths.workspace) == outcome["digests"].get("work")
-
-        return [
-            Output((task.inputs,), has_fixture),
-            Output((paths.outcome, paths.patch), has_trial),
-            Output((paths.grade,), lambda: carries(paths.grade, {**asked, **self.grade_digests(trial)})),
-        ]
+        fixture = self._inputs_output(trial.task, self.fixture_digest(trial.task))
+        return [fixture, *self._trial_outputs(trial, self.loop_digest(trial))]
