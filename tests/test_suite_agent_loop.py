@@ -185,6 +185,7 @@ class TestConversation:
         )  # fmt: skip
         assert (False, 6) == (outcome["progress"]["checks"]["hidden_tests_passed"], outcome["progress"]["passed"])
         assert ("bubblewrap", True) == (outcome["sandbox"]["mode"], outcome["sandbox"]["cpu_s"] > 0)
+        assert ("bubblewrap", True) == (grade["sandbox"]["mode"], grade["in_process"])
         first = server.requests[0]["body"]
         assert first["messages"][0]["content"].startswith("Be brief.\n\nYou work on the files in /workspace")
         assert ("Mend the mean.", 2048) == (first["messages"][1]["content"], first["max_tokens"])

@@ -49,13 +49,17 @@ def _tested(spec: dict[str, Any], trial: dict[str, Any]) -> tuple[Verdict, dict[
     tested = repository_tests.run_hidden(
         Path(spec["pristine"]), Path(spec["workspace"]), command, hidden, spec["code_execution"]
     )
-    ran_in = tested.about.get("sandbox")
+    verdict = replace(_verdict(spec, trial, tested), in_process=bool(tested.about.get("in_process")))
+    return verdict, tested.about.get("sandbox"), tested.passed
+
+
+def _verdict(spec: dict[str, Any], trial: dict[str, Any], tested: repository_tests.Tested) -> Verdict:
     if not tested.passed and status_of(tested.reason) != "failed":
-        return broken(tested.reason, tested.detail), ran_in, False
+        return broken(tested.reason, tested.detail)
     score = float(tested.passed)
     if score >= spec["pass_threshold"]:
-        return Verdict(True, score, tested.detail, "passed"), ran_in, tested.passed
-    return verdicts.with_hint(failed(tested.reason, tested.detail), trial["reason"], trial["message"]), ran_in, False
+        return Verdict(True, score, tested.detail, "passed")
+    return verdicts.with_hint(failed(tested.reason, tested.detail), trial["reason"], trial["message"])
 
 
 if __name__ == "__main__":
