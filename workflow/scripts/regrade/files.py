@@ -1,6 +1,7 @@
 """Reading and writing whole files so that nobody ever sees half of one."""
 
 import contextlib
+import errno
 import json
 import os
 import tempfile
@@ -26,6 +27,17 @@ def write_bytes(path: Path, content: bytes) -> None:
 def write_text(path: Path, text: str) -> None:
     """Write UTF-8 text by rename; lone surrogates are kept as escapes."""
     write_bytes(path, text.encode("utf-8", "backslashreplace"))
+
+
+def followed(path: Path) -> Path:
+    """Where a path leads with its links followed, whether anything is there or not.
+
+    Raises OSError for links that go in circles, which Python says otherwise in each of its versions.
+    """
+    place = Path(os.path.realpath(path))
+    if any(map(os.path.islink, (place, *place.parents))):
+        raise OSError(errno.ELOOP, "links that go in circles", str(path))
+    return place
 
 
 def to_json(value: Any) -> str:

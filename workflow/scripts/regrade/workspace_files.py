@@ -90,4 +90,6 @@ def _said(name: str) -> Iterator[None]:
     except OSError as error:
         raise RegradeError(f"{name!r}: {error.strerror or error}") from error
     except ValueError as error:
+        if "\0" in name:
+            raise RegradeError(f"{name!r}: holds a null character, which no path can") from error
         raise RegradeError(f"{name!r}: cannot be a file of UTF-8 text: {error}") from error

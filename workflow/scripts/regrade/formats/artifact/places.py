@@ -7,6 +7,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from regrade.errors import Fault
+from regrade.files import followed
 
 GRADER = "grader/hidden.py"
 FILES = ("problem_statement", "structural_verifier", "workspace_generator", "hidden_grader", "reference_output")
@@ -57,8 +58,8 @@ def _outside(folder: Path, value: str) -> str | None:
         place = place / part
         if place.is_symlink():
             try:
-                inside = (folder / value).resolve().is_relative_to(folder.resolve())
-            except (OSError, RuntimeError):
+                inside = followed(folder / value).is_relative_to(folder.resolve())
+            except OSError:
                 return "expected a file, found links that go in circles"
             return None if inside else "expected a path inside the task's folder, found a link that leaves it"
     return None

@@ -4,6 +4,8 @@ import re
 import stat
 from pathlib import Path
 
+from regrade.files import followed
+
 
 class PlaceError(Exception):
     """Why a path cannot be used, in words that follow the path itself."""
@@ -21,13 +23,11 @@ def inside(folder: Path, declared: str) -> Path:
     if declared.startswith("/"):
         raise PlaceError("expected a path relative to the pack")
     try:
-        place = (folder / declared).resolve()
+        place = followed(folder / declared)
         if place.is_relative_to(folder.resolve()):
             return place
-    except RuntimeError as error:
-        raise PlaceError("expected a path that can be followed, found links that go in circles") from error
     except OSError as error:
-        raise PlaceError(f"expected a path that can be followed: {error.strerror}") from error
+        raise PlaceError(f"expected a path that can be followed, found {error.strerror}") from error
     raise PlaceError("expected a path inside the pack, found one that leaves it")
 
 
