@@ -255,6 +255,13 @@ def test_a_filter_takes_a_category_by_file_or_by_field(
         assert {"seen": ("passed", None)} == outcomes(project)
 
 
+def test_a_folder_that_is_not_there_is_named(make_project: Callable[..., Project], server: ChatServer) -> None:
+    """Not only that its selectors select nothing."""
+    done = make(make_project, server).snakemake(SUMMARY, "--config", "suites_dir=nowhere", check=False)
+    assert 1 == done.returncode
+    assert "config.yaml: dirs.suites: 'nowhere' is no folder, expected an existing one" in done.stderr + done.stdout
+
+
 def test_suites_written_elsewhere_run_where_they_lie(
     make_project: Callable[..., Project], server: ChatServer, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
