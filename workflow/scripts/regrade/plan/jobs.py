@@ -1,5 +1,6 @@
 """What the plans of all formats are made with, and how the specification of a job is finished."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from regrade.plan.task import Output, Specification, Task, Trial, carries, holds
 from regrade.workspace import work_digest
 
 
-class Jobs:
+class Jobs(ABC):
     """A configuration, and where the files of its tasks and trials lie. A format's plan loads its tasks in `_load`."""
 
     def __init__(
@@ -29,12 +30,12 @@ class Jobs:
         self._task_paths = task_paths
         self._load()
 
-    def _load(self) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def _load(self) -> None: ...
 
+    @abstractmethod
     def grade_digests(self, trial: Trial) -> dict[str, str]:
         """The digests that a trial's grade must carry to be fresh."""
-        raise NotImplementedError
 
     def _inputs_output(self, task: Task, digest: str) -> Output:
         """A task's pristine files and the list of them, made from what has this digest."""
