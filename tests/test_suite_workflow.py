@@ -259,7 +259,7 @@ def test_a_folder_that_is_not_there_is_named(make_project: Callable[..., Project
     """Not only that its selectors select nothing."""
     done = make(make_project, server).snakemake(SUMMARY, "--config", "suites_dir=nowhere", check=False)
     assert 1 == done.returncode
-    assert "config.yaml: dirs.suites: 'nowhere' is no folder, expected an existing one" in done.stdout
+    assert "config.yaml: suites_dir: 'nowhere' is no folder, expected an existing one" in done.stdout
 
 
 def test_suites_written_elsewhere_run_where_they_lie(

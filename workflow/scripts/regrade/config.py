@@ -128,7 +128,10 @@ def load(value: Mapping[str, Any], files: Iterable[Path] = ()) -> Config:
         raise FaultsError(faults)
     models_file = Path(value.get("models", "config/models.yaml"))
     models = _models(models_file) if models_file.exists() or "models" in value else {}
-    faults = [*_arm_faults(value["arms"], models, source, models_file), *_dir_faults(value, source)]
+    faults = list(_arm_faults(value["arms"], models, source, models_file))
+    suites = value.get("suites_dir")
+    if suites is not None and not Path(suites).is_dir():
+        faults.append(Fault(source, "suites_dir", f"{suites!r} is no folder, expected an existing one"))
     judge = value.get("judge")
     if "budget" in value:
         asked = [arm["model"] for arm in value["arms"].values() if arm.get("model") in models]
@@ -148,7 +151,7 @@ def load(value: Mapping[str, Any], files: Iterable[Path] = ()) -> Config:
     return Config(
         arms={name: dict(arm) for name, arm in value["arms"].items()},
         models=models,
-        dirs={**DIRS, **_named_dirs(value)},
+        dirs={**DIRS, **value.get("dirs", {}), **({"suites": suites} if suites is not None else {})},
         cache={True: "on", False: "off"}.get(cache, cache),
         code_execution=value.get("code_execution", "sandboxed") or "off",
         filter={
@@ -174,17 +177,6 @@ def _models(path: Path) -> dict[str, dict[str, Any]]:
     if faults:
         raise FaultsError(faults)
     return models
-
-
-def _named_dirs(value: Mapping[str, Any]) -> dict[str, str]:
-    return {**value.get("dirs", {}), **({"suites": value["suites_dir"]} if "suites_dir" in value else {})}
-
-
-def _dir_faults(value: Mapping[str, Any], source: str) -> Iterator[Fault]:
-    """Of the usual folders any may be missing, of those that somebody names none but that of results."""
-    for name, place in _named_dirs(value).items():
-        if name != "results" and not Path(place).is_dir():
-            yield Fault(source, f"dirs.{name}", f"{place!r} is no folder, expected an existing one")
 
 
 def _arm_faults(arms: Mapping[str, Any], models: Mapping[str, Any], source: str, models_file: Path) -> Iterator[Fault]:
