@@ -151,6 +151,13 @@ def test_any_text_gives_some_code_in_bounded_time(text: str) -> None:
         ("import atexit\natexit.register(print, 'PASS')\nadd = lambda a, b: 0", "tests_failed"),
         ("import atexit, os\natexit.register(lambda: os._exit(0))\nadd = lambda a, b: 0", "tests_failed"),
         ("import builtins, sys\nbuiltins.AssertionError = SystemExit\nprint('PASS')", "tests_failed"),
+        ("exec('def add(a, b):\\n    print(\"PASS\")\\n    raise SystemExit')", "forged_result"),
+        ("add = eval('lambda a, b: (print(\"PASS\"), exit(0))')", "forged_result"),
+        ("from sys import exit\nadd = lambda a, b: exit()", "tests_failed"),
+        (
+            "import functools, sys\nprint('PASS')\nadd = functools.partial(print, end='PASS') and (lambda *a: sys.exit(0))",
+            "forged_result",
+        ),
         ("import sys\nsys.excepthook = lambda *a: print('PASS')\nadd = lambda a, b: 0", "tests_failed"),
         ("import os\nif os.fork() == 0:\n    add = lambda a, b: a + b\nelse:\n    os.wait()", "tests_failed"),
         ("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)", "tests_failed"),
