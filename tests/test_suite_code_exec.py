@@ -154,10 +154,7 @@ def test_any_text_gives_some_code_in_bounded_time(text: str) -> None:
         ("exec('def add(a, b):\\n    print(\"PASS\")\\n    raise SystemExit')", "forged_result"),
         ("add = eval('lambda a, b: (print(\"PASS\"), exit(0))')", "forged_result"),
         ("from sys import exit\nadd = lambda a, b: exit()", "tests_failed"),
-        (
-            "import functools, sys\nprint('PASS')\nadd = functools.partial(print, end='PASS') and (lambda *a: sys.exit(0))",
-            "forged_result",
-        ),
+        ("import sys\nprint('PASS')\nadd = lambda *given: sys.exit(0)", "forged_result"),
         ("import sys\nsys.excepthook = lambda *a: print('PASS')\nadd = lambda a, b: 0", "tests_failed"),
         ("import os\nif os.fork() == 0:\n    add = lambda a, b: a + b\nelse:\n    os.wait()", "tests_failed"),
         ("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)", "tests_failed"),

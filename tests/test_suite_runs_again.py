@@ -124,6 +124,18 @@ def test_labels_reach_the_records(make_project: Callable[..., Project], server: 
     assert ("smoke", False) == tuple(project.records("tiny")[0]["suite"][name] for name in ("tier", "headline"))
 
 
+def test_what_a_file_says_of_its_tasks_reaches_the_records(
+    make_project: Callable[..., Project], server: ChatServer
+) -> None:
+    """All four keys of metadata; a tier counts in any case, as of files written elsewhere."""
+    project = make(make_project, server)
+    about = {"version": "2", "release": "r", "signal_snapshot": "s", "signal_source": "f"}
+    project.add_suite("one", task("a", benchmark_tier=" Smoke "), metadata=about)
+    project.snakemake(SUMMARY)
+    said = project.records("tiny")[0]["suite"]
+    assert {**about, "tier": "smoke", "headline": False} == {name: said[name] for name in [*about, "tier", "headline"]}
+
+
 def back_and_forth(project: Project) -> Iterator[None]:
     """States of a project that end as it began."""
     project.add_suite("one", task("a", "Another question"), B, C)

@@ -193,6 +193,7 @@ def test_a_faulty_task_stops_no_other(make_project: Callable[..., Project], serv
     assert ("passed", None) == outcomes(project)["sum"]
     broken = next(row for row in project.records("tiny") if row["task"] == "broken")
     assert "nummeric" in broken["message"] and "math.yaml" in broken["message"]
+    assert 0 == broken["cost_usd"]
     assert 2 == server.count
     assert {} == project.planned(SUMMARY)
 

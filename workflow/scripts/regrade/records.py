@@ -106,7 +106,7 @@ def _record(plan: Plan, trial: Trial, outcome: dict[str, Any], grade: dict[str, 
     arm = plan.config.arms[trial.arm]
     model = plan.config.models[arm["model"]] if "model" in arm else None
     asked = {"model": model["model"] if model else None, "harness": plan.of(trial.task.format).harness(trial)}
-    was_asked = outcome["turns"] > 0 or grade["status"] != "not_run"
+    was_asked = outcome["turns"] > 0 or not (grade["status"] == "not_run" or grade["reason"] == "inputs_error")
     return record(trial, asked, outcome, grade, _cost(arm, model, outcome["tokens"]) if was_asked else 0.0)
 
 

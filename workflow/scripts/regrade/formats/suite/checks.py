@@ -52,8 +52,14 @@ def faults(document: Document, at: Path, fields: Any) -> Iterator[Found]:
     yield from _near_misses(document, at, fields)
 
 
+def _tiers(fields: dict[str, Any]) -> dict[str, str]:
+    """What a task says of its tier, as it counts: in any case, with blanks around."""
+    said = {name: fields.get(name) for name in ("benchmark_tier", "tier")}
+    return {name: tier.strip().lower() for name, tier in said.items() if isinstance(tier, str)}
+
+
 def _of_values(document: Document, at: Path, fields: dict[str, Any]) -> Iterator[Found]:
-    yield from _by_schema(document, at, "suite_task", fields, ())
+    yield from _by_schema(document, at, "suite_task", {**fields, **_tiers(fields)}, ())
     if isinstance(fields["scoring"], dict):
         unfinished = "template" in fields and "dataset" not in fields
         for found in _of_scoring(document, at, fields):

@@ -10,7 +10,7 @@ MAX_STEPS = 8
 
 TEST_TIMEOUT_S = 60.0
 _LABELS = ("execution_surface", "source_signal", "contamination_risk", "introduced")
-_LABELS_OF_FILE = ("version", "release")
+_LABELS_OF_FILE = ("version", "release", "signal_snapshot", "signal_source")
 OUTSIDE_HEADLINE = ("smoke", "diagnostic")
 """Tiers that are shown and kept out of headline figures."""
 
