@@ -102,3 +102,18 @@ def test_no_answer_takes_long_to_split(response: str) -> None:
     start = time.process_time()
     split_thinking(response)
     assert time.process_time() - start < 5
+
+
+@pytest.mark.parametrize(
+    ("text", "visible"),
+    [
+        ("<think>the `<think>` tag</think>Paris. <think>more</think> ok", "Paris.  ok"),
+        ("<think>the <think> tag</think>Paris. It is closed by `</think>`.", "Paris. It is closed by `</think>`."),
+        ("<think>a <think> b</think> Paris <think>c</think> end", "Paris  end"),
+        ("<think><think><think>a</think>b</think> Paris", "Paris"),
+        ("<think>a <think>b</think> c <think>d</think> e</think> Paris", "Paris"),
+    ],
+)
+def test_thoughts_that_speak_of_tags_end_where_they_end(text: str, visible: str) -> None:
+    """What stands between two thoughts is the answer, also where tags do not pair."""
+    assert visible == split_thinking(text)[0]

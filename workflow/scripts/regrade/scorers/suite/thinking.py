@@ -9,7 +9,7 @@ _TOKEN = re.compile(
     r"|(?P<bracket>\[THINKING\])",
     re.IGNORECASE | re.MULTILINE,
 )
-_TAG = re.compile(r"<(/?)think(?:ing)?>", re.IGNORECASE)
+_TAG = re.compile(r"(?<!`)<(?P<end>/?)think(?:ing)?>|<(?P<close>/?)think(?:ing)?>(?!`)", re.IGNORECASE)
 _BRACKET_END = re.compile(r"\[/THINKING\]", re.IGNORECASE)
 _ODD_OPENING = re.compile(r"<think(?:ing)?\s[^<>]{0,200}>", re.IGNORECASE)
 
@@ -57,13 +57,20 @@ def _fence_behind(line: str, fence: str) -> str:
 
 
 def _end_of_thought(text: str, start: int, kind: str) -> tuple[int, int]:
-    """Where a thought ends, and where its closing tag does. One that is opened again inside ends with the outer one."""
+    """Where a thought ends, and where its closing tag does. One that is opened again inside ends with the outer one.
+
+    Where tags do not pair, it ends with the first closing ones: what stands before a later thought is no thought.
+    """
     if kind == "bracket":
         return _BRACKET_END.search(text, start).span()  # type: ignore[union-attr]
-    depth, last = 1, (len(text), len(text))
+    depth, first, is_open = 1, (len(text), len(text)), True
     for tag in _TAG.finditer(text, start):
-        depth += -1 if tag[1] else 1
-        last = tag.span() if tag[1] else last
+        closes = bool(tag["end"] or tag["close"])
+        depth += -1 if closes else 1
         if depth == 0:
-            break
-    return last
+            return tag.span()
+        if closes and is_open:
+            first = tag.span()
+        elif not closes and first[0] < len(text):
+            is_open = False
+    return first
